@@ -121,7 +121,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::values::checkpointed::as_one;
     #[pymodule_export]
-    use super::values::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
+    use super::values::element_types::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]
     use super::values::memory::{
         bytes_of, is_memory_resizable, memory_of, memory_order, on_memory, resize_memory, whole_memory,

@@ -5,9 +5,9 @@
 
 #![allow(unsafe_code)]
 
-use crate::calls::body::Body;
 use crate::calls::fallback;
 use crate::calls::outputs;
+use crate::calls::table::{self, Callable, FUNCTION, Function, NN, Seen};
 use crate::calls::writes;
 use crate::error::{panicked, raise};
 use crate::interpreter::warnings::Once;
@@ -16,96 +16,20 @@ use crate::modes::profile;
 use crate::overrides;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
-use crate::signature::{Form, Signature, grammar};
+use crate::signature::{Form, Signature};
 use crate::tensor::object::{as_tensor, wrap};
-use crate::tensor::shown;
 use crate::values::arguments::Arguments;
 use crate::values::received::{place, seen};
 use pyo3::exceptions::{PySystemError, PyTypeError, PyUserWarning};
 use pyo3::ffi;
 use pyo3::impl_::trampoline;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use rushlight::dispatch::batch;
 use rushlight::graph::mode;
-use rushlight::schema::{Operator, OutPolicy};
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
-
-/// Reached as `rushlight.name(...)`.
-pub(crate) const FUNCTION: u8 = 1;
-/// Reached as `tensor.name(...)`.
-pub(crate) const METHOD: u8 = 2;
-/// Reached from `rushlight.nn.functional` only.
-pub(crate) const NN: u8 = 4;
-
-/// A line of the table of native operations.
-#[derive(Clone, Copy)]
-pub(crate) struct Function {
-    /// The name in Python.
-    pub(crate) name: &'static str,
-    /// The overloads, tried in order; see `signature::grammar`.
-    pub(crate) signatures: &'static [&'static str],
-    /// The docstring.
-    pub(crate) doc: &'static str,
-    /// What it does.
-    pub(crate) body: Body,
-    /// From where it is reached: `FUNCTION`, `METHOD`, `NN`, or several with `|`.
-    pub(crate) kind: u8,
-    /// How it writes to tensors that it is given.
-    pub(crate) policy: &'static OutPolicy,
-    /// What torch's dispatcher calls the operators behind it.
-    pub(crate) operators: &'static [Operator],
-    /// To whom its calls are shown.
-    pub(crate) seen: Seen,
-}
-
-/// To whom calls of a function are shown before they are answered.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// To arguments whose class wants to see them, and to modes.
-    ByAll,
-    /// To modes alone: a tensor is made of anything, which has no say in that.
-    InModes,
-    /// To nobody.
-    ByNobody,
-}
-
-impl Function {
-    /// Whether it writes to its first argument.
-    #[inline]
-    fn is_in_place(&self) -> bool {
-        matches!(self.name.as_bytes(), [.., before, b'_'] if *before != b'_')
-    }
-
-    /// The entry, with its way to write to tensors that it is given.
-    pub(crate) const fn written(self, policy: &'static OutPolicy) -> Function {
-        Function { policy, ..self }
-    }
-
-    /// The entry, with those to whom its calls are shown.
-    pub(crate) const fn seen(self, seen: Seen) -> Function {
-        Function { seen, ..self }
-    }
-
-    /// The entry, with what torch's dispatcher calls its operators.
-    pub(crate) const fn operators(self, operators: &'static [Operator]) -> Function {
-        Function { operators, ..self }
-    }
-}
-
-/// One Python object made from an entry: an entry that is function and method makes two.
-pub(crate) struct Callable {
-    function: Function,
-    form: Form,
-    signatures: PyOnceLock<Vec<Signature>>,
-    /// Itself, for those who want to see what is called.
-    object: PyOnceLock<Py<PyAny>>,
-}
-
-static CALLABLES: OnceLock<Vec<Callable>> = OnceLock::new();
 
 /// Makes the Python objects of all entries: functions and those of `nn` as attributes of the two
 /// modules, methods as attributes of the tensor class. Signatures are read at the first call.
@@ -116,37 +40,45 @@ pub(crate) fn install(
     tensor: &Bound<'_, PyType>,
 ) -> PyResult<()> {
     let py = tensor.py();
-    let callables = CALLABLES.get_or_init(|| table.flat_map(callables).collect());
     let neural_name = neural.name()?;
-    for (index, callable) in callables.iter().enumerate() {
+    for (index, callable) in table::make(table).iter().enumerate() {
         let name = callable.function.name;
         let definition = definition(index, name, callable.function.doc)?;
-        let keep = |object: Bound<'_, PyAny>| callable.object.set(py, object.unbind());
         if callable.form == Form::Method {
             let object = method(tensor, definition)?;
             tensor.setattr(name, &object)?;
-            // It is installed once.
-            let _ = keep(object);
+            callable.install(object);
             continue;
         }
         if callable.function.kind & FUNCTION != 0 {
             let module = pyo3::intern!(py, "rushlight");
             let object = builtin(module.as_any(), definition)?;
             functions.add(name, &object)?;
-            let _ = keep(object);
+            callable.install(object);
         }
         if callable.function.kind & NN != 0 {
             let object = builtin(neural_name.as_any(), definition)?;
             neural.add(name, &object)?;
             // Where it is a function too, that is what others know.
-            let _ = keep(object);
+            callable.install(object);
         }
     }
     Ok(())
 }
 
-/// Makes a method of the tensor class that is not in the table: what it does stands in `shown`, under the
-/// number that it gets here behind those of the table.
+/// What answers calls of methods that are not in the table, by their numbers.
+type Further =
+    for<'py> fn(Python<'py>, usize, Option<&Bound<'py, PyAny>>, &Call<'_, 'py>) -> PyResult<Py<PyAny>>;
+
+static FURTHER: OnceLock<Further> = OnceLock::new();
+
+/// Says what answers calls of methods that are not in the table.
+pub(crate) fn answer_further(further: Further) {
+    FURTHER.get_or_init(|| further);
+}
+
+/// Makes a method of the tensor class that is not in the table, under the number that it gets here behind those of
+/// the table.
 pub(crate) fn further<'py>(
     tensor: &Bound<'py, PyType>,
     number: usize,
@@ -154,18 +86,6 @@ pub(crate) fn further<'py>(
     doc: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     method(tensor, definition(Callable::all().len() + number, name, doc)?)
-}
-
-/// The Python objects of one entry.
-fn callables(function: Function) -> impl Iterator<Item = Callable> {
-    let forms = [(FUNCTION | NN, Form::Function), (METHOD, Form::Method)];
-    let reached = forms.into_iter().filter(move |(kind, _)| function.kind & kind != 0);
-    reached.map(move |(_, form)| Callable {
-        function,
-        form,
-        signatures: PyOnceLock::new(),
-        object: PyOnceLock::new(),
-    })
 }
 
 /// What the interpreter wants to know of a callable. It lives as long as the process.
@@ -293,7 +213,8 @@ fn dispatch<'py>(
     call: &Call<'_, 'py>,
 ) -> PyResult<Py<PyAny>> {
     let Some(callable) = Callable::all().get(index) else {
-        return shown::call(py, index - Callable::all().len(), receiver, call);
+        let further = FURTHER.get().ok_or_else(|| PySystemError::new_err("a method that nobody answers"))?;
+        return further(py, index - Callable::all().len(), receiver, call);
     };
     if overrides::ever()
         && let Some(answer) = callable.offer(py, receiver, call)?
@@ -357,26 +278,6 @@ fn within(py: Python<'_>, made: Py<PyAny>) -> PyResult<Py<PyAny>> {
 }
 
 impl Callable {
-    /// All of them, in the order of the table.
-    pub(crate) fn all() -> &'static [Callable] {
-        CALLABLES.get().map_or(&[], Vec::as_slice)
-    }
-
-    /// The entry it was made from.
-    pub(crate) fn function(&self) -> &Function {
-        &self.function
-    }
-
-    /// Whether it is a function or a method.
-    pub(crate) fn form(&self) -> Form {
-        self.form
-    }
-
-    /// The overloads in this form, read at the first call.
-    pub(crate) fn signatures(&self, py: Python<'_>) -> PyResult<&[Signature]> {
-        self.signatures.get_or_try_init(py, || self.read(py)).map(Vec::as_slice)
-    }
-
     /// Shows the call to the arguments that want to see it.
     #[cold]
     fn offer<'py>(
@@ -400,12 +301,6 @@ impl Callable {
         overrides::offer(py, itself, receiver, call)
     }
 
-    /// The Python object.
-    fn itself<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let missing = || PySystemError::new_err("a native function was called before it was installed");
-        self.object.get(py).map(|object| object.bind(py).clone()).ok_or_else(missing)
-    }
-
     /// `offer` of a call that failed: an element of a list was no tensor, but may want to see it, or it named
     /// what tensors of other kinds have.
     #[cold]
@@ -423,14 +318,6 @@ impl Callable {
             return Err(error);
         }
         self.offer(py, receiver, call)?.ok_or(error)
-    }
-
-    #[cold]
-    fn read(&self, py: Python<'_>) -> PyResult<Vec<Signature>> {
-        let texts = self.function.signatures.iter().enumerate();
-        let read =
-            texts.filter_map(|(overload, text)| grammar::parse(py, text, self.form, overload).transpose());
-        read.collect::<Result<_, _>>().map_err(PySystemError::new_err)
     }
 }
 

@@ -1,5 +1,5 @@
 //! The table of native callables as Python data, from which `tools/stubs.py` writes the type stub.
-use crate::calls::callable::{Callable, FUNCTION, METHOD, NN};
+use crate::calls::table::{Callable, FUNCTION, METHOD, NN};
 use crate::signature::{Form, Parameter, Signature};
 use pyo3::prelude::*;
 

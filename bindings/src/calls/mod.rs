@@ -5,4 +5,5 @@ pub(crate) mod callable;
 pub(crate) mod fallback;
 pub(crate) mod inventory;
 pub(crate) mod outputs;
+pub(crate) mod table;
 pub(crate) mod writes;

@@ -1,6 +1,6 @@
 //! `out=`: an operation's result written into tensors that exist. It is the same for every
 //! operation, which calculates as without it and never sees the argument.
-use crate::calls::callable::Function;
+use crate::calls::table::Function;
 use crate::calls::writes;
 use crate::error::raise;
 use crate::tensor::object::as_tensor;

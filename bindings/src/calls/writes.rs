@@ -10,7 +10,7 @@ use rushlight::graph::tangents;
 use rushlight::schema::{Changed, OtherArguments, OutPolicy, UnbatchedTarget};
 use rushlight::tensor::{Mapping, Tensor};
 
-use crate::calls::callable::Callable;
+use crate::calls::table::Callable;
 use crate::error::raise;
 use crate::tensor::object::as_tensor;
 use crate::values::arguments::{Arguments, tensors_in};

@@ -1,7 +1,7 @@
 //! Methods that tell of a tensor or change what it is, and take arguments. Those without stand
 //! with the tensor object itself.
 use super::entries::{function, method};
-use crate::calls::callable::{Function, Seen};
+use crate::calls::table::{Function, Seen};
 use crate::error::raise;
 use crate::tensor::history::{detached, forget};
 use crate::tensor::object::{TensorBase, wrap_as};

@@ -1,7 +1,7 @@
 //! Tensors from Python data and from numpy: `tensor` and its kin. How data is read is in
 //! `tensor::construct` and `tensor::numpy`.
 use super::entries::function;
-use crate::calls::callable::{Function, Seen};
+use crate::calls::table::{Function, Seen};
 use crate::error::raise;
 use crate::values::arguments::Arguments;
 use crate::values::device::Device;

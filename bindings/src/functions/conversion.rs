@@ -1,7 +1,7 @@
 //! Tensors as what Python has: arrays of numpy, and types that anything may name.
 use super::entries::method;
 use crate::calls::body::answer;
-use crate::calls::callable::Function;
+use crate::calls::table::Function;
 use crate::tensor::numpy::to_numpy;
 use crate::tensor::object::tensor_class;
 use crate::values::arguments::Arguments;

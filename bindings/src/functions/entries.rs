@@ -1,7 +1,7 @@
 //! Short ways to write entries of the tables.
 
 use crate::calls::body::{Body, Call};
-use crate::calls::callable::{FUNCTION, Function, METHOD, Seen};
+use crate::calls::table::{FUNCTION, Function, METHOD, Seen};
 use rushlight::schema::OutPolicy;
 
 /// The kinds of entries, a function each that makes one.

@@ -16,7 +16,8 @@ mod entries;
 mod switches;
 
 use crate::calls::body::Body;
-use crate::calls::callable::{self, Function, Seen};
+use crate::calls::callable;
+use crate::calls::table::{FUNCTION, Function, NN, Seen};
 use crate::tensor::object::TensorBase;
 use crate::tensor::shown;
 use pyo3::prelude::*;
@@ -52,9 +53,9 @@ const SPECIAL: &[(&str, &str)] = &[
 /// The engine's entry, and what `special` has of it.
 fn with_special(entry: &Entry) -> impl Iterator<Item = Function> {
     let entry = of_engine(entry);
-    let is_function = entry.kind & callable::FUNCTION != 0;
+    let is_function = entry.kind & FUNCTION != 0;
     let others = SPECIAL.iter().filter(move |(name, _)| is_function && *name == entry.name);
-    std::iter::once(entry).chain(others.map(move |&(_, name)| Function { name, kind: callable::NN, ..entry }))
+    std::iter::once(entry).chain(others.map(move |&(_, name)| Function { name, kind: NN, ..entry }))
 }
 
 fn listed() -> impl Iterator<Item = Function> {

@@ -1,6 +1,6 @@
 //! What holds for the process: the seed of random numbers, and anomaly mode.
 use super::entries::function;
-use crate::calls::callable::{Function, Seen};
+use crate::calls::table::{Function, Seen};
 use crate::values::arguments::Arguments;
 use crate::values::generator::{self, Generator};
 use pyo3::exceptions::PyValueError;

@@ -25,7 +25,7 @@ use crate::interpreter::declining::Declining;
 use crate::modes::profile;
 use crate::tensor::object::{Reference, as_tensor, wrap_as};
 use crate::values::arguments::Arguments;
-use crate::values::dtype::asked;
+use crate::values::element_types::asked;
 use crate::values::returns::ToPython;
 
 /// An operation that is about to run.

@@ -2,13 +2,15 @@
 //! recognised without importing numpy, last.
 use super::Kind;
 use crate::tensor::object::as_tensor;
-use crate::values::classes::{is_a, type_name};
-use crate::values::dtype::as_dtype;
+use crate::values::classes::type_name;
+use crate::values::device::{Device, Layout, MemoryFormat};
+use crate::values::dtype::element_type;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use rushlight::Tensor;
-use rushlight::dtype::{Category, DType};
+use rushlight::dtype::Category;
 
 /// The answer.
 pub(crate) enum Verdict {
@@ -45,7 +47,7 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
         Kind::Number => number_or_scalar(object).into(),
         Kind::Float => (number_or_scalar(object) && !is_complex(object)).into(),
         Kind::Text => (object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()).into(),
-        Kind::DType => dtype(object).is_some().into(),
+        Kind::DType => element_type(object).is_some().into(),
         Kind::Device => (is_a(kind, object) || object.is_instance_of::<PyString>() || is_int(object)).into(),
         Kind::Layout | Kind::MemoryFormat | Kind::Generator | Kind::Storage => is_a(kind, object).into(),
         Kind::Floats(size) => {
@@ -59,20 +61,29 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
     }
 }
 
-/// The element type that an object stands for.
-pub(crate) fn dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
-    if let Some(dtype) = as_dtype(object) {
-        return Some(dtype);
+/// Whether the object is of the class that a kind of parameter is named after.
+pub(crate) fn is_a(kind: Kind, object: &Bound<'_, PyAny>) -> bool {
+    match kind {
+        Kind::Device => object.is_instance_of::<Device>(),
+        Kind::Layout => object.is_exact_instance_of::<Layout>(),
+        Kind::MemoryFormat => object.is_instance_of::<MemoryFormat>(),
+        Kind::Generator => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            is_of(object, CLASS.import(object.py(), "rushlight._rushlight", "Generator"))
+        }
+        Kind::Storage => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            // A tensor, which is what is mostly given, is none; the module is not loaded for it.
+            as_tensor(object).is_none()
+                && is_of(object, CLASS.import(object.py(), "rushlight.storage", "_Storage"))
+        }
+        _ => false,
     }
-    let py = object.py();
-    if object.is(py.get_type::<PyFloat>()) {
-        Some(DType::Float64)
-    } else if object.is(py.get_type::<PyInt>()) {
-        Some(DType::Int64)
-    } else {
-        let truth = object.is(py.get_type::<PyBool>()).then_some(DType::Bool);
-        truth.or_else(|| object.is(py.get_type::<PyComplex>()).then_some(DType::Complex128))
-    }
+}
+
+/// Whether the object is of the class, if there is one.
+fn is_of(object: &Bound<'_, PyAny>, class: PyResult<&Bound<'_, PyType>>) -> bool {
+    class.is_ok_and(|class| object.is_instance(class).unwrap_or(false))
 }
 
 /// An integer that is not a truth value; an integer tensor without dimensions counts.

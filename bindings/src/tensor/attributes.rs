@@ -10,9 +10,9 @@ use rushlight::ops::creation::cast;
 use rushlight::ops::geometry::permute;
 use rushlight::{Error, Tensor};
 
+use super::memory_checks::check_memory;
 use super::number::number;
 use super::object::{TensorBase, as_tensor, wrap};
-use super::values::check_memory;
 use crate::error::raise;
 use crate::interpreter::warnings::Once;
 use crate::values::device::{Device, Layout, strided};

@@ -19,8 +19,8 @@ use rushlight::storage::Storage;
 use rushlight::tensor::Array;
 use rushlight::{Tensor, dispatch};
 
+use super::memory_checks::{check_allocated, check_memory};
 use super::object::{TensorBase, wrap};
-use super::values::{check_allocated, check_memory};
 use crate::error::raise;
 
 /// Names of capsules: with a record of the first kind or of the later one, and those that somebody has taken it from.

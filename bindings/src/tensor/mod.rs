@@ -5,6 +5,7 @@ pub(crate) mod construct;
 pub(crate) mod dlpack;
 pub(crate) mod history;
 mod index;
+mod memory_checks;
 mod number;
 pub(crate) mod numpy;
 pub(crate) mod object;

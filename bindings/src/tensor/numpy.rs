@@ -22,8 +22,8 @@ use rushlight::storage::Storage;
 use rushlight::tensor::Array;
 
 use self::interface::{Elements, Seen, seen, shown};
+use super::memory_checks::{check_allocated, check_memory};
 use super::object::{TensorBase, wrap};
-use super::values::{check_allocated, check_memory};
 use crate::error::raise;
 use crate::interpreter::warnings::Once;
 use crate::modes::intercept::check_unminded;

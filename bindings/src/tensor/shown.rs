@@ -17,7 +17,8 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use smallvec::SmallVec;
 
 use super::object::{guarded, guarded_status, tensor_type};
-use crate::calls::callable::{self, Callable};
+use crate::calls::callable;
+use crate::calls::table::Callable;
 use crate::overrides;
 use crate::signature::Form;
 use crate::signature::matching::Call;
@@ -102,6 +103,7 @@ unsafe extern "C" fn write(
 
 /// Has the attributes of a class shown. Called once, when nobody has read any.
 pub(crate) fn install(class: &Bound<'_, PyType>) -> PyResult<()> {
+    callable::answer_further(call);
     let py = class.py();
     let found = PyDict::new(py);
     found.call_method1("update", (class.getattr("__dict__")?,))?;
@@ -150,6 +152,7 @@ static METHODS: OnceLock<Vec<Method>> = OnceLock::new();
 /// Has the methods of a class shown that are not in the table, where their names are public. Called once,
 /// when those of the table are in place.
 pub(crate) fn install_methods(class: &Bound<'_, PyType>) -> PyResult<()> {
+    callable::answer_further(call);
     let py = class.py();
     let found = PyDict::new(py);
     found.call_method1("update", (class.getattr("__dict__")?,))?;
@@ -182,7 +185,7 @@ fn missing() -> PyErr {
 }
 
 /// Calls the method of that number.
-pub(crate) fn call<'py>(
+fn call<'py>(
     py: Python<'py>,
     number: usize,
     receiver: Option<&Bound<'py, PyAny>>,

@@ -1,6 +1,6 @@
 //! The elements of a tensor as plain Python objects: `item`, `tolist`, `int()`, `float()`, `bool()`.
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
@@ -13,6 +13,7 @@ use rushlight::ops::creation::create;
 use rushlight::storage;
 use rushlight::{Error, Result, Tensor};
 
+use super::memory_checks::{check_allocated, check_memory};
 use super::number::number;
 use super::object::{TensorBase, wrap};
 use crate::error::{carry, raise};
@@ -68,25 +69,6 @@ impl TensorBase {
 
 /// What is told of others than tensors of one element.
 pub(super) const ONE_ELEMENT: &str = "only one element tensors can be converted to Python scalars";
-
-/// A tensor whose memory was made smaller than it cannot be shown to the program.
-pub(crate) fn check_allocated(tensor: &Tensor, method: &str) -> PyResult<()> {
-    let memory = tensor.memory();
-    if memory.layout.numel() == 0 || memory.layout.end() * memory.dtype.size() <= memory.storage.bytes() {
-        return Ok(());
-    }
-    let text = format!("{method}() shouldn't be called on a tensor with unallocated storage");
-    Err(PyRuntimeError::new_err(text))
-}
-
-/// A tensor that stands for many samples, or that a transform follows, has no memory to show.
-pub(crate) fn check_memory(tensor: &Tensor) -> PyResult<()> {
-    if tensor.is_batched() || tensor.is_followed() {
-        Err(raise(Error::MappedMemory {}.into()))
-    } else {
-        Ok(())
-    }
-}
 
 /// Lists in the form of `shape`. There may be more dimensions than calls fit on a stack.
 fn nested<'py>(

@@ -1,12 +1,13 @@
 //! The arguments of a call after matching, read by position in the written signature. Reading can
 //! only fail where a value does not fit into the type it is converted to.
 use crate::error::carry;
-use crate::signature::accept;
+
 use crate::signature::matching::{SLOTS, Slots};
 use crate::signature::{Default, Kind, Parameter, Signature};
 use crate::tensor::object::as_tensor;
 use crate::values::convert::{self, Ints};
 use crate::values::device::{Device, MemoryFormat};
+use crate::values::dtype::element_type;
 use crate::values::generator::Generator;
 use crate::values::memory::elements_of;
 use crate::values::returns::ToPython;
@@ -177,7 +178,7 @@ impl<'a, 'py> Arguments<'a, 'py> {
 
     /// An element type; `None` if it was left out.
     pub(crate) fn dtype(&self, index: usize) -> Option<DType> {
-        self.slots[index].and_then(accept::dtype)
+        self.slots[index].and_then(element_type)
     }
 
     /// A string that may be left out.

@@ -1,36 +1,6 @@
-//! The classes of what Python hands over: whether it is a device, a generator or the like, and what its class
-//! is called in a message. Arguments are matched in `signature`.
-use crate::signature::Kind;
-use crate::tensor::object::as_tensor;
-use crate::values::device::{Device, Layout, MemoryFormat};
+//! What the classes of objects are called in messages.
+
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
-
-/// Whether the object is of the class that a kind of parameter is named after.
-pub(crate) fn is_a(kind: Kind, object: &Bound<'_, PyAny>) -> bool {
-    match kind {
-        Kind::Device => object.is_instance_of::<Device>(),
-        Kind::Layout => object.is_exact_instance_of::<Layout>(),
-        Kind::MemoryFormat => object.is_instance_of::<MemoryFormat>(),
-        Kind::Generator => {
-            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-            is_of(object, CLASS.import(object.py(), "rushlight._rushlight", "Generator"))
-        }
-        Kind::Storage => {
-            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-            // A tensor, which is what is mostly given, is none; the module is not loaded for it.
-            as_tensor(object).is_none()
-                && is_of(object, CLASS.import(object.py(), "rushlight.storage", "_Storage"))
-        }
-        _ => false,
-    }
-}
-
-/// Whether the object is of the class, if there is one.
-fn is_of(object: &Bound<'_, PyAny>, class: PyResult<&Bound<'_, PyType>>) -> bool {
-    class.is_ok_and(|class| object.is_instance(class).unwrap_or(false))
-}
 
 /// The flag of `type.__flags__` that a class made at run time has.
 const HEAP_TYPE: u64 = 1 << 9;

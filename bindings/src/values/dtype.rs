@@ -3,15 +3,10 @@
 use pyo3::exceptions::{PyRuntimeError, PySystemError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
-use rushlight::dispatch::default_dtype;
-use rushlight::dispatch::operand::promoted;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyType};
 use rushlight::dtype::DType;
 
-use crate::error::raise;
-use crate::signature::accept;
 use crate::tensor::object::name_in_messages;
-use crate::values::classes::type_name;
 
 /// The type of the elements of a tensor, such as `torch.float32`. Types that only tensors of other kinds have are
 /// of classes below, and what stands in them says nothing.
@@ -141,55 +136,18 @@ pub(crate) fn tensor_type_name(dtype: DType) -> String {
     format!("torch.{}Tensor", dtype.title())
 }
 
-/// Return the element type of tensors that are made of real numbers without naming a type.
-#[pyfunction]
-pub(crate) fn get_default_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    wrap_dtype(py, default_dtype::get())
-}
-
-/// Set the element type of tensors that are made of real numbers without naming a type.
-#[pyfunction]
-#[pyo3(signature = (d, /))]
-pub(crate) fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
-    let only = "only floating-point types are supported as the default type";
-    match as_dtype(d) {
-        Some(dtype) if dtype.is_float8() => {
-            Err(PyTypeError::new_err(format!("couldn't find storage object {}Storage", dtype.title())))
-        }
-        Some(dtype) if dtype.is_float() => default_dtype::set(dtype).map_err(raise),
-        Some(_) => Err(PyTypeError::new_err(only)),
-        None => Err(PyTypeError::new_err(format!("invalid dtype object: {only}"))),
+/// The element type that an object stands for.
+pub(crate) fn element_type(object: &Bound<'_, PyAny>) -> Option<DType> {
+    if let Some(dtype) = as_dtype(object) {
+        return Some(dtype);
     }
-}
-
-/// Return the smallest element type that holds both.
-#[pyfunction]
-pub(crate) fn promote_types<'py>(
-    type1: &Bound<'py, PyAny>,
-    type2: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (first, second) =
-        (asked("promote_types", "type1", 1, type1)?, asked("promote_types", "type2", 2, type2)?);
-    wrap_dtype(type1.py(), promoted(first, second).map_err(raise)?)
-}
-
-/// Tell whether results of the first element type may be written into memory of the second.
-#[pyfunction]
-pub(crate) fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(asked("can_cast", "from_", 1, from_)?.can_cast(asked("can_cast", "to", 2, to)?))
-}
-
-/// The element type that was asked for.
-pub(crate) fn asked(
-    function: &str,
-    argument: &str,
-    position: usize,
-    object: &Bound<'_, PyAny>,
-) -> PyResult<DType> {
-    accept::dtype(object).ok_or_else(|| {
-        let found = type_name(object);
-        PyTypeError::new_err(format!(
-            "{function}(): argument '{argument}' (position {position}) must be torch.dtype, not {found}"
-        ))
-    })
+    let py = object.py();
+    if object.is(py.get_type::<PyFloat>()) {
+        Some(DType::Float64)
+    } else if object.is(py.get_type::<PyInt>()) {
+        Some(DType::Int64)
+    } else {
+        let truth = object.is(py.get_type::<PyBool>()).then_some(DType::Bool);
+        truth.or_else(|| object.is(py.get_type::<PyComplex>()).then_some(DType::Complex128))
+    }
 }

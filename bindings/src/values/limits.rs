@@ -7,7 +7,8 @@ use rushlight::dtype::{Category, DType};
 use rushlight::ops::creation::create::integers;
 
 use crate::tensor::object::name_in_messages;
-use crate::values::dtype::{ElementType, as_dtype, asked};
+use crate::values::dtype::{ElementType, as_dtype};
+use crate::values::element_types::asked;
 
 /// The limits of a floating-point type.
 #[pyclass(name = "finfo", module = "rushlight", frozen, eq)]

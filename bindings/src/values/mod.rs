@@ -6,6 +6,7 @@ pub(crate) mod classes;
 pub(crate) mod convert;
 pub(crate) mod device;
 pub(crate) mod dtype;
+pub(crate) mod element_types;
 pub(crate) mod generator;
 pub(crate) mod limits;
 pub(crate) mod memory;

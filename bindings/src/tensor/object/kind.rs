@@ -3,30 +3,15 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::{offset_of, size_of};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pyo3::exceptions::PySystemError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use super::class::{set_tensor_type, tensor_type};
 use super::others::{Others, introduce, others};
 use super::{Object, TensorBase, collect, custody, guarded, life, wrap_as};
-
-/// The type, for the whole life of the process once `install` has run.
-static TENSOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
-
-/// The type object of `rushlight.Tensor`; null before [`install`].
-#[inline]
-pub(crate) fn tensor_type() -> *mut ffi::PyTypeObject {
-    TENSOR.load(Ordering::Relaxed)
-}
-
-/// The class `rushlight.Tensor`.
-pub(crate) fn tensor_class(py: Python<'_>) -> Bound<'_, PyType> {
-    // SAFETY: no code of the module can run before `install` has stored the type, which is never freed.
-    unsafe { Bound::from_borrowed_ptr(py, tensor_type().cast()).cast_into_unchecked() }
-}
 
 /// Where the interpreter finds the dictionary and the weak references of an instance.
 fn members() -> [ffi::PyMemberDef; 3] {
@@ -97,7 +82,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>, others_do: Others) -> PyResu
     name_in_messages(&class, c"Tensor");
     name_in_messages(&base, c"torch._C.TensorBase");
     module.add("Tensor", &class)?;
-    TENSOR.store(class.into_ptr().cast(), Ordering::Relaxed);
+    set_tensor_type(class);
     (others().made)(tensor_type());
     custody::listen();
     Ok(())

@@ -12,7 +12,7 @@ use rushlight::Tensor;
 use super::collect::{is_hosted, track_raw};
 use super::custody::{look_at_waiting, survives};
 use super::meeting::{introduce, is_plain, part as part_from};
-use super::{Object, TensorBase, kind::tensor_type};
+use super::{Object, TensorBase, class::tensor_type};
 
 /// How many dead objects of the exact type are kept for reuse.
 const SPARE: usize = if cfg!(threads_at_once) { 0 } else { 64 };

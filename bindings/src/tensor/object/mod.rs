@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+mod class;
 mod collect;
 mod custody;
 mod kind;
@@ -24,9 +25,10 @@ use pyo3::types::{PyDict, PyType};
 use rushlight::Tensor;
 use rushlight::tensor::Subclass;
 
+pub(crate) use class::{tensor_class, tensor_type};
 pub(crate) use collect::{host, is_hosting, track};
 pub(crate) use custody::{Reference, deposit, deposited, visit_deposit, visit_object, withdraw};
-pub(crate) use kind::{install, name_in_messages, slot, tensor_class, tensor_type};
+pub(crate) use kind::{install, name_in_messages, slot};
 use others::others;
 pub(crate) use others::{Others, Visit};
 
