@@ -68,12 +68,16 @@ pub(crate) fn spatial(x: &Layout) -> usize {
 /// Whether an operand is meant as images, or volumes (`spatial` is 3), of which the channels come last in
 /// memory. What has one dimension in the place of two (`spatial` is 1) is images of one row.
 pub(crate) fn has_channels_last(x: &Layout, spatial: usize) -> bool {
-    let (mut sizes, mut strides): (Dims, Dims) = (x.shape().into(), x.strides().into());
-    if spatial == 1 && x.ndim() == 3 {
-        sizes.insert(2, 1);
-        strides.insert(2, sizes[3] * strides[2]);
+    if x.ndim() == spatial.max(2) + 2 {
+        return shape::suggests_channels_last(x.shape(), x.strides());
     }
-    sizes.len() == spatial.max(2) + 2 && shape::suggests_channels_last(&sizes, &strides)
+    if spatial != 1 || x.ndim() != 3 {
+        return false;
+    }
+    let (mut sizes, mut strides): (Dims, Dims) = (x.shape().into(), x.strides().into());
+    sizes.insert(2, 1);
+    strides.insert(2, sizes[3] * strides[2]);
+    shape::suggests_channels_last(&sizes, &strides)
 }
 
 /// The layout of images, or of what has one dimension in the place of two, with the channels last.

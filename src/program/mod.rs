@@ -13,7 +13,8 @@
 //!
 //! Where an operation can be computed into memory that is there (`dispatch::direct`), and nobody gets the result, that is
 //! memory which the program keeps from one run to the next: each result has a place in it for as long as it is read
-//! (`plan`). Of known tensors nothing is kept.
+//! (`plan`). Of known tensors nothing is kept. What has few elements lies there side by side, in `registers`: operations on
+//! that need no arrays.
 //!
 //! A number that an operation was given is a constant, unless whoever runs the program gives another one (`Number`): so
 //! learning rates change without a new recording.

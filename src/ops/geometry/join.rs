@@ -92,8 +92,12 @@ impl Op for Join {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let numbers: Vec<Numbers> = inputs.iter().cloned().map(Numbers::Array).collect();
-        let mut y = Array::uninit_shape(&self.shape, result_type(&numbers)?)?;
+        let first = inputs[0].dtype;
+        let dtype = match inputs.iter().all(|input| input.dtype == first) {
+            true => first,
+            false => result_type(&inputs.iter().cloned().map(Numbers::Array).collect::<Vec<_>>())?,
+        };
+        let mut y = Array::uninit_shape(&self.shape, dtype)?;
         let last = |input: &Array| memory_order::has_channels_last(&input.layout, 2);
         let is_last = inputs.iter().all(last);
         if !is_last && self.in_rows(inputs, &mut y) {
