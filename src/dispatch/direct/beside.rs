@@ -120,7 +120,7 @@ pub(crate) fn beside_in_turns(
     (result, dtype): (&Layout, DType),
 ) -> Option<(SmallVec<[Beside; 3]>, Turns)> {
     let whole = result.shape();
-    if !result.is_contiguous() || result.numel() > MOST {
+    if !result.is_contiguous() || result.numel() > MOST || result.numel() == 0 {
         return None;
     }
     (1..whole.len()).find_map(|dims| {
