@@ -32,7 +32,11 @@ def test_elements_and_single_ones_beside_them_give_the_bits_of_eager(dtype, coun
 def test_types_do_not_mix():
     def make():
         a, b = torch.randn(3), torch.randn(3).double()
-        return lambda: ((a * 2.0).exp() * b.cos() - b, (a + a).double() * b, a / 3.0), lambda number: (), (a, b)
+        return (
+            lambda: ((a * 2.0).exp() * b.cos() - b, (a + a).double() * b, a / 3.0),
+            lambda number: (),
+            (a, b),
+        )
 
     both(make)
 
