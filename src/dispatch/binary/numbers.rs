@@ -117,13 +117,13 @@ pub(crate) fn combine<T: Element, U: Element>(
     combined::<T, U>(a, b, &Elements(f))
 }
 
-/// Whether loops over one array and a number are compiled for a type.
-const fn takes_numbers(dtype: DType) -> bool {
-    dtype.is_float() || dtype.is_complex()
+/// Whether what lies along strides is visited in rows and blocks, which is compiled for the types that are met most.
+const fn has_rows(dtype: DType) -> bool {
+    dtype.is_float() || matches!(dtype, DType::Int32 | DType::Int64)
 }
 
-/// The loops of a function of two elements, over rows of so many. Loops over one array and a number are not compiled for
-/// all types: of others a number is an array too.
+/// The loops of a function of two elements, over rows of so many. Loops over one array and a number are compiled for
+/// floating-point types only: of others a number is an array too.
 trait Loops<T, U>: Sync {
     /// Of rows of both.
     fn pairs(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]);
@@ -138,20 +138,22 @@ struct Elements<F>(F);
 
 impl<T: Element, U: Element, F: Fn(T, T) -> U + Copy + Sync> Loops<T, U> for Elements<F> {
     fn pairs(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]) {
-        zip::zip_rows(len, a, b, out, self.0);
+        match const { has_rows(T::DTYPE) } {
+            true => zip::zip_rows(len, a, b, out, self.0),
+            false => zip::zip_slice(a.row(0, len), b.row(0, len), out, self.0),
+        }
     }
 
     fn beside(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]) {
-        match const { takes_numbers(T::DTYPE) } {
+        match const { T::DTYPE.is_float() } {
             true => zip::zip_beside(len, a, b, out, self.0),
             false => unreachable!("a number is an array there"),
         }
     }
 
     fn behind(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]) {
-        let f = self.0;
-        match const { takes_numbers(T::DTYPE) } {
-            true => zip::zip_beside(len, b, a, out, move |b, a| f(a, b)),
+        match const { T::DTYPE.is_float() } {
+            true => zip::zip_behind(len, a, b, out, self.0),
             false => unreachable!("a number is an array there"),
         }
     }
@@ -182,7 +184,7 @@ impl<T: Real, E: Elementwise2> Loops<T, T> for InVectors<E> {
 
 /// `combine` by loops: one function for all operations.
 fn combined<T: Element, U: Element>(a: &Numbers, b: &Numbers, loops: &dyn Loops<T, U>) -> Result<Array> {
-    let scalars = if const { takes_numbers(T::DTYPE) } { as_scalars(a, b) } else { None };
+    let scalars = if const { T::DTYPE.is_float() } { as_scalars(a, b) } else { None };
     let y = match scalars.as_ref().map_or((a, b), |(a, b)| (a, b)) {
         (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, loops),
         (Numbers::Scalar(a), Numbers::Scalar(b)) => {
@@ -190,13 +192,13 @@ fn combined<T: Element, U: Element>(a: &Numbers, b: &Numbers, loops: &dyn Loops<
             loops.pairs(1, Rows::one(&[a.to()]), Rows::one(&[b.to()]), y.fresh());
             Ok(y)
         }
-        (Numbers::Array(a), Numbers::Scalar(b)) if const { takes_numbers(T::DTYPE) } => {
+        (Numbers::Array(a), Numbers::Scalar(b)) if const { T::DTYPE.is_float() } => {
             let (a, b) = (copy::as_type_in_order(a, T::DTYPE)?, b.to::<T>());
             unary::computed::<T, U>(&a, U::DTYPE, &|a, out| {
                 loops.beside(out.len(), Rows::one(a), Rows::one(&[b]), out);
             })
         }
-        (Numbers::Scalar(a), Numbers::Array(b)) if const { takes_numbers(T::DTYPE) } => {
+        (Numbers::Scalar(a), Numbers::Array(b)) if const { T::DTYPE.is_float() } => {
             let (a, b) = (a.to::<T>(), copy::as_type_in_order(b, T::DTYPE)?);
             unary::computed::<T, U>(&b, U::DTYPE, &|b, out| {
                 loops.behind(out.len(), Rows::one(&[a]), Rows::one(b), out);
@@ -305,8 +307,7 @@ fn repeated<T: Element>(number: Scalar, other: &Array) -> Result<Array> {
 
 fn combine_arrays<T: Element, U: Element>(a: &Array, b: &Array, loops: &dyn Loops<T, U>) -> Result<Array> {
     let (mut a, mut b, order) = aligned(a, b, T::DTYPE)?;
-    // What lies along strides is visited in blocks, which is compiled for the types that are met most.
-    let has_blocks = const { T::DTYPE.is_float() || matches!(T::DTYPE, DType::Int32 | DType::Int64) };
+    let has_blocks = const { has_rows(T::DTYPE) };
     if !has_blocks {
         (a, b) = (copy::in_order(&a)?.into_owned(), copy::in_order(&b)?.into_owned());
     }
@@ -314,7 +315,7 @@ fn combine_arrays<T: Element, U: Element>(a: &Array, b: &Array, loops: &dyn Loop
     match (a.slice::<T>(), b.slice::<T>()) {
         (Some(a), Some(b)) => loops.pairs(a.len(), Rows::one(a), Rows::one(b), y.fresh()),
         _ if has_blocks => {
-            let takes_one = const { takes_numbers(T::DTYPE) };
+            let takes_one = const { T::DTYPE.is_float() };
             let operands = (a.strided::<T>(), b.strided::<T>());
             zip::zip_blocks(&operands.0, &operands.1, y.fresh(), takes_one, &|out, len, pair| match pair {
                 zip::Pair::Both(a, b) => loops.pairs(len, a, b, out),

@@ -116,7 +116,7 @@ fn compute<E: Elementwise2>(op: E, p: &Array, q: &Array, number: Option<Scalar>)
             return Ok(Some(y));
         }
         match number {
-            None => zip::zip_slice(p, q, y.fresh(), op.loops()),
+            None => zip::zip_rows(p.len(), Rows::one(p), Rows::one(q), y.fresh(), op.loops()),
             Some(number) => {
                 let number = [number.to::<T>()];
                 zip::zip_beside(p.len(), Rows::one(p), Rows::one(&number), y.fresh(), op.loops());

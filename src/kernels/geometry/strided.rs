@@ -92,26 +92,74 @@ pub fn gather<T: Copy + Send + Sync + 'static>(a: &Strided<'_, T>, out: &mut [Ma
     let ([outer_sizes @ .., len], [outer @ .., stride]) = (sizes.as_slice(), strides[0].as_slice()) else {
         return moves::gather(a.view(), out);
     };
+    let (rows, step) = (outer_sizes.last().copied().unwrap_or(1), outer.last().copied().unwrap_or(0));
+    let matrices = Matrices { memory: a.memory(), sizes: outer_sizes, strides: outer };
+    match *len {
+        2 if step == 1 => return matrices.interleave::<2>(*stride, out),
+        3 if step == 1 => return matrices.interleave::<3>(*stride, out),
+        4 if step == 1 => return matrices.interleave::<4>(*stride, out),
+        _ => {}
+    }
     let is_crosswise = *stride > 1 && outer.contains(&1);
-    let is_deep = outer.len() > 1 && outer_sizes.last().is_some_and(|&rows| rows < FEW);
-    if is_crosswise || is_deep || *stride == 0 || *len < FEW || outer.last() == Some(&0) {
+    let is_deep = outer.len() > 1 && rows < FEW;
+    if is_crosswise || is_deep || *stride == 0 || *len < FEW || step == 0 && rows > 1 {
         return moves::gather(a.view(), out);
     }
-    let (rows, step) = (outer_sizes.last().copied().unwrap_or(1), outer.last().copied().unwrap_or(0));
     parallel_parts(out, (GRAIN / len).max(1) * len, |start, part| {
         let (mut row, mut part) = (start / len, part);
         while !part.is_empty() {
-            let (mut matrix, mut offset) = (row, 0);
-            for (size, stride) in outer_sizes.iter().zip(outer).rev() {
-                offset += matrix % size * stride;
-                matrix /= size;
-            }
             let count = (rows - row % rows).min(part.len() / len);
             let Some(now) = part.split_off_mut(..count * len) else { return };
-            lay(&a.memory()[offset..], [step, *stride], *len, now, moves::put_first);
+            lay(matrices.from_row(row), [step, *stride], *len, now, moves::put_first);
             row += count;
         }
     });
+}
+
+/// Matrices of rows, by the sizes and strides of all dimensions but that along rows.
+struct Matrices<'a, T> {
+    memory: &'a [T],
+    sizes: &'a [usize],
+    strides: &'a [usize],
+}
+
+impl<T: Copy + Send + Sync + 'static> Matrices<'_, T> {
+    /// The memory from where a row begins.
+    #[inline(always)]
+    fn from_row(&self, mut row: usize) -> &[T] {
+        let mut offset = 0;
+        for (size, stride) in self.sizes.iter().zip(self.strides).rev() {
+            offset += row % size * stride;
+            row /= size;
+        }
+        &self.memory[offset..]
+    }
+
+    /// The elements of columns that lie in order, so far from each other, row by row.
+    fn interleave<const N: usize>(&self, apart: usize, out: &mut [MaybeUninit<T>]) {
+        let rows = self.sizes[self.sizes.len() - 1];
+        let matrix = rows * N;
+        parallel_parts(out, (GRAIN / matrix).max(1) * matrix, |start, part| {
+            vectorised(
+                part.len(),
+                #[inline(always)]
+                || {
+                    for (index, out) in (start / matrix..).zip(part.chunks_exact_mut(matrix)) {
+                        let memory = self.from_row(index * rows);
+                        let columns: [&[T]; N] = std::array::from_fn(
+                            #[inline(always)]
+                            |column| &memory[column * apart..][..rows],
+                        );
+                        for (at, row) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+                            for (place, column) in row.iter_mut().zip(columns) {
+                                place.write(column[at]);
+                            }
+                        }
+                    }
+                },
+            );
+        });
+    }
 }
 
 /// Writes rows of so many elements one after another: each begins one step behind the one before, and its elements are one
@@ -167,6 +215,8 @@ mod tests {
             (&[5, 6, 7], &[100, 14, 2]),
             (&[5, 2, 7], &[100, 20, 1]),
             (&[40, 50, 60], &[6000, 120, 2]),
+            (&[7, 5, 3, 9, 2], &[300, 50, 20, 1, 9]),
+            (&[500, 90, 3], &[270, 1, 90]),
             (&[3, 4, 1, 5], &[0, 10, 77, 1]),
             (&[3, 5], &[1, 0]),
             (&[6, 8], &[0, 2]),
@@ -177,7 +227,7 @@ mod tests {
             assert!(found.iter().all(|found| *found == expected), "{shape:?} {strides:?}");
             gathered += 1;
         }
-        assert_eq!(gathered, 14);
+        assert_eq!(gathered, 16);
     }
 
     #[test]

@@ -60,7 +60,17 @@ pub(in crate::kernels) fn each_slice_2<V: Send, A: Copy + Sync, B: Copy + Sync>(
     if out.len() <= FEW {
         return out.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| visit(out, a, b));
     }
-    each_row_2(out, out.len(), Rows::one(a), Rows::one(b), visit);
+    parallel_slice(out, |start, part| {
+        let (a, b) = (&a[start..start + part.len()], &b[start..start + part.len()]);
+        vectorised(
+            part.len(),
+            #[inline(always)]
+            || {
+                let own = visit;
+                part.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| own(out, a, b));
+            },
+        );
+    });
 }
 
 /// Rows of one length, in order each.
@@ -106,6 +116,10 @@ pub(in crate::kernels) fn each_row_2<V: Send, A: Copy + Sync, B: Copy + Sync>(
     b: Rows<'_, B>,
     visit: impl Fn(&mut V, A, B) + Copy + Sync,
 ) {
+    if out.len() <= FEW.min(len) {
+        let pairs = a.elements.iter().zip(b.elements);
+        return out.iter_mut().zip(pairs).for_each(|(out, (&a, &b))| visit(out, a, b));
+    }
     each_row(out, len, &|(first, start, part): RowsOf<'_, V>| {
         vectorised(
             part.len(),

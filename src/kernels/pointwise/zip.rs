@@ -50,6 +50,20 @@ pub fn zip_beside<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
     });
 }
 
+/// The same where the first operand is one element for a row.
+#[inline]
+pub fn zip_behind<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
+    len: usize,
+    a: Rows<'_, A>,
+    b: Rows<'_, B>,
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A, B) -> U + Copy + Sync,
+) {
+    apply::each_row_beside(out, len, b, a, move |out, b, a| {
+        out.write(f(a, b));
+    });
+}
+
 /// Visits rows of so many elements one by one, with the number of each.
 pub fn each_row<U: Send>(
     len: usize,
@@ -245,7 +259,7 @@ mod tests {
                     zip_blocks(&a, &b, out, true, &|out, len, pair| match pair {
                         Pair::Both(a, b) => zip_rows(len, a, b, out, |a, b| a * 3.0 - b),
                         Pair::Beside(a, b) => zip_beside(len, a, b, out, |a, b| a * 3.0 - b),
-                        Pair::Behind(a, b) => zip_beside(len, b, a, out, |b, a| a * 3.0 - b),
+                        Pair::Behind(a, b) => zip_behind(len, a, b, out, |a, b| a * 3.0 - b),
                     });
                 })
             });
