@@ -3,6 +3,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::dispatch::binary;
 use crate::dispatch::modes::recording;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
@@ -28,13 +29,21 @@ pub(crate) fn fused<const N: usize>(
     Ok(found?.pop())
 }
 
-/// `fused` of arrays, at which nobody looks.
+/// `fused` of arrays, at which nobody looks. Others are shown in the shape of the first, where they can be.
 pub(crate) fn fused_numbers<const N: usize>(
     f: impl Function<N>,
     x: &Array,
     others: [&Array; N],
 ) -> Result<Option<Array>> {
-    if are_alike(x, &others) { numbers(f, x, others).map(Some) } else { Ok(None) }
+    let is_fit = |other: &&Array| other.dtype == x.dtype && binary::goes_into(other, x);
+    if !are_alike(x, &[]) || !others.iter().all(is_fit) {
+        return Ok(None);
+    }
+    let mut shown = Vec::with_capacity(N);
+    for other in others {
+        shown.push(copy::in_order(&binary::expanded(other, x.layout.shape())?)?.into_owned());
+    }
+    numbers(f, x, std::array::from_fn(|index| &shown[index])).map(Some)
 }
 
 /// Whether these are tensors that a pass goes over, and may.

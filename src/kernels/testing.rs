@@ -2,8 +2,11 @@
 
 #![allow(unsafe_code)]
 
+use ndarray::ArrayViewD;
 use parking_lot::Mutex;
 use std::mem::MaybeUninit;
+
+use super::geometry::strided::Strided;
 
 use super::parallel::{num_threads, set_num_threads};
 
@@ -29,4 +32,11 @@ pub(super) fn written<U: Copy + Default>(len: usize, kernel: impl FnOnce(&mut [M
     kernel(&mut out);
     // SAFETY: every element was initialised before the kernel ran.
     out.into_iter().map(|element| unsafe { element.assume_init() }).collect()
+}
+
+/// A view of these elements by its strides, of which none is negative.
+pub(super) fn strided<'a, T>(view: &ArrayViewD<'_, T>, elements: &'a [T]) -> Strided<'a, T> {
+    let strides: Vec<usize> = view.strides().iter().map(|&stride| stride.cast_unsigned()).collect();
+    let first = (view.as_ptr().addr() - elements.as_ptr().addr()) / size_of::<T>().max(1);
+    Strided::new(&elements[first..], view.shape(), &strides)
 }

@@ -314,8 +314,10 @@ impl Elementwise for ConjPhysical {
     const KEEPS: Keeps = Keeps::Nothing;
     const INTEGERS: Integers = Integers::Stay;
     const COMPLEX: bool = true;
+    const COMPLEX_LOOPS: bool = true;
     const ANALYTIC: bool = false;
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.conj()
     }

@@ -24,6 +24,7 @@ use smallvec::SmallVec;
 use super::{Tensor, resolve};
 use crate::dtype::{Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
+use crate::kernels::geometry::strided::Strided;
 use crate::kernels::interrupt;
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::{self, Storage};
@@ -153,6 +154,18 @@ impl Array {
         let shape = IxDyn(self.layout.shape()).strides(IxDyn(self.layout.strides()));
         // SAFETY: as in `slice`.
         unsafe { ArrayViewD::from_shape_ptr(shape, self.start::<T>()) }
+    }
+
+    /// The elements along their strides, for work that writes nothing but fresh memory meanwhile: what lies between them
+    /// may be shown by others.
+    pub(crate) fn strided<T: Element>(&self) -> Strided<'_, T> {
+        let reach = match self.layout.numel() {
+            0 => 0,
+            _ => self.layout.end() - self.layout.offset(),
+        };
+        // SAFETY: as in `slice`; what lies between elements lies in the storage too, which nobody writes meanwhile.
+        let memory = unsafe { std::slice::from_raw_parts(self.start::<T>(), reach) };
+        Strided::new(memory, self.layout.shape(), self.layout.strides())
     }
 
     /// `view` as one of fixed rank, if the array has so many dimensions.

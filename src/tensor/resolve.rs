@@ -33,10 +33,10 @@ fn resolve_each(array: &Array) -> Result<Array> {
     let array = &array.with_layout(array.layout.permuted(order.iter().copied()));
     let mut numbers = Array::uninit(&array.layout, array.dtype.resolved())?;
     match array.dtype {
-        DType::Conjugate64 => map::map(array.view(), numbers.fresh(), |x: Complex<f32>| x.conj()),
-        DType::Conjugate128 => map::map(array.view(), numbers.fresh(), |x: Complex<f64>| x.conj()),
-        DType::Negative32 => map::map(array.view(), numbers.fresh(), |x: f32| -x),
-        DType::Negative64 => map::map(array.view(), numbers.fresh(), |x: f64| -x),
+        DType::Conjugate64 => map::map(&array.strided(), numbers.fresh(), |x: Complex<f32>| x.conj()),
+        DType::Conjugate128 => map::map(&array.strided(), numbers.fresh(), |x: Complex<f64>| x.conj()),
+        DType::Negative32 => map::map(&array.strided(), numbers.fresh(), |x: f32| -x),
+        DType::Negative64 => map::map(&array.strided(), numbers.fresh(), |x: f64| -x),
         dtype => unreachable!("nothing is to be done with {dtype:?}"),
     }
     Ok(Array { layout, ..numbers })

@@ -8,7 +8,8 @@ use crate::dispatch::direct::{Direct, Lies, ROOM, Register, Registers, Side, Sou
 use crate::dtype::{DType, Real, Scalar};
 use crate::error::Result;
 use crate::kernels::pointwise::chain::Step;
-use crate::kernels::pointwise::{map, zip};
+use crate::kernels::pointwise::zip;
+use crate::kernels::pointwise::zip::Rows;
 use crate::kernels::vector;
 use crate::shape::Layout;
 
@@ -136,21 +137,15 @@ fn along<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &
     match (a, b) {
         (Side::Each(a), Side::Each(b)) => match const { E::VECTOR.has::<T>() } {
             true => vector::map(a, [b], out, Vector(op)),
-            false => zip::zip_slice(a, b, out, op.loops()),
+            false => zip::zip_rows(a.len(), Rows::one(a), Rows::one(b), out, op.loops()),
         },
         (Side::Each(a), Side::All(b)) => match const { E::VECTOR.has::<T>() } {
             true => vector::map(a, [], out, Beside::<E, false>(op, b.to_f64())),
-            false => {
-                let f = op.loops();
-                map::map_slice(a, out, move |a| f(a, b));
-            }
+            false => zip::zip_beside(a.len(), Rows::one(a), Rows::one(&[b]), out, op.loops()),
         },
         (Side::All(a), Side::Each(b)) => match const { E::VECTOR.has::<T>() } {
             true => vector::map(b, [], out, Beside::<E, true>(op, a.to_f64())),
-            false => {
-                let f = op.loops();
-                map::map_slice(b, out, move |b| f(a, b));
-            }
+            false => zip::zip_behind(b.len(), Rows::one(&[a]), Rows::one(b), out, op.loops()),
         },
         // One for all: the same for each.
         (Side::All(a), Side::All(b)) => {

@@ -30,7 +30,7 @@ use crate::ops::creation::copy;
 use crate::shape;
 use crate::tensor::{Array, Mapping, Tensor};
 
-pub(crate) use numbers::{combine, expanded, settled_beside};
+pub(crate) use numbers::{combine, expanded, goes_into, settled_beside};
 use numbers::{forward, overwrite, sizes_first};
 pub(crate) use operation::floating;
 pub use operation::{Elementwise2, Loop, Needs};

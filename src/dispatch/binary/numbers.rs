@@ -13,6 +13,7 @@ use crate::dispatch::unary;
 use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::pointwise::zip::Rows;
 use crate::kernels::pointwise::{map, zip};
 use crate::kernels::vector::{self, Function};
 use crate::ops::creation::copy;
@@ -116,37 +117,43 @@ pub(crate) fn combine<T: Element, U: Element>(
     combined::<T, U>(a, b, &Elements(f))
 }
 
-/// The loops of a function of two elements. Loops over one array and a number are compiled for floating-point types
-/// only: of others a number is an array too.
+/// Whether what lies along strides is visited in rows and blocks, which is compiled for the types that are met most.
+const fn has_rows(dtype: DType) -> bool {
+    dtype.is_float() || matches!(dtype, DType::Int32 | DType::Int64)
+}
+
+/// The loops of a function of two elements, over rows of so many. Loops over one array and a number are compiled for
+/// floating-point types only: of others a number is an array too.
 trait Loops<T, U>: Sync {
-    /// Of the elements of both, in order.
-    fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<U>]);
-    /// Of elements and a number.
-    fn beside(&self, a: &[T], b: T, out: &mut [MaybeUninit<U>]);
-    /// Of a number and elements.
-    fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<U>]);
+    /// Of rows of both.
+    fn pairs(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]);
+    /// Of rows and a number for each.
+    fn beside(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]);
+    /// Of numbers and a row for each.
+    fn behind(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]);
 }
 
 /// A function of two elements.
 struct Elements<F>(F);
 
 impl<T: Element, U: Element, F: Fn(T, T) -> U + Copy + Sync> Loops<T, U> for Elements<F> {
-    fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<U>]) {
-        zip::zip_slice(a, b, out, self.0);
+    fn pairs(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]) {
+        match const { has_rows(T::DTYPE) } {
+            true => zip::zip_rows(len, a, b, out, self.0),
+            false => zip::zip_slice(a.row(0, len), b.row(0, len), out, self.0),
+        }
     }
 
-    fn beside(&self, a: &[T], b: T, out: &mut [MaybeUninit<U>]) {
-        let f = self.0;
+    fn beside(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]) {
         match const { T::DTYPE.is_float() } {
-            true => map::map_slice(a, out, move |a| f(a, b)),
+            true => zip::zip_beside(len, a, b, out, self.0),
             false => unreachable!("a number is an array there"),
         }
     }
 
-    fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<U>]) {
-        let f = self.0;
+    fn behind(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<U>]) {
         match const { T::DTYPE.is_float() } {
-            true => map::map_slice(b, out, move |b| f(a, b)),
+            true => zip::zip_behind(len, a, b, out, self.0),
             false => unreachable!("a number is an array there"),
         }
     }
@@ -156,16 +163,22 @@ impl<T: Element, U: Element, F: Fn(T, T) -> U + Copy + Sync> Loops<T, U> for Ele
 struct InVectors<E>(E);
 
 impl<T: Real, E: Elementwise2> Loops<T, T> for InVectors<E> {
-    fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<T>]) {
-        vector::map(a, [b], out, Vector(self.0));
+    fn pairs(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<T>]) {
+        zip::each_row(len, out, &|row, out| {
+            vector::map(a.row(row, out.len()), [b.row(row, out.len())], out, Vector(self.0));
+        });
     }
 
-    fn beside(&self, a: &[T], b: T, out: &mut [MaybeUninit<T>]) {
-        vector::map(a, [], out, Beside::<E, false>(self.0, b.to_f64()));
+    fn beside(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<T>]) {
+        zip::each_row(len, out, &|row, out| {
+            vector::map(a.row(row, out.len()), [], out, Beside::<E, false>(self.0, b.element(row).to_f64()));
+        });
     }
 
-    fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<T>]) {
-        vector::map(b, [], out, Beside::<E, true>(self.0, a.to_f64()));
+    fn behind(&self, len: usize, a: Rows<'_, T>, b: Rows<'_, T>, out: &mut [MaybeUninit<T>]) {
+        zip::each_row(len, out, &|row, out| {
+            vector::map(b.row(row, out.len()), [], out, Beside::<E, true>(self.0, a.element(row).to_f64()));
+        });
     }
 }
 
@@ -176,16 +189,20 @@ fn combined<T: Element, U: Element>(a: &Numbers, b: &Numbers, loops: &dyn Loops<
         (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, loops),
         (Numbers::Scalar(a), Numbers::Scalar(b)) => {
             let mut y = Array::uninit_shape(&[], U::DTYPE)?;
-            loops.pairs(&[a.to()], &[b.to()], y.fresh());
+            loops.pairs(1, Rows::one(&[a.to()]), Rows::one(&[b.to()]), y.fresh());
             Ok(y)
         }
         (Numbers::Array(a), Numbers::Scalar(b)) if const { T::DTYPE.is_float() } => {
             let (a, b) = (copy::as_type_in_order(a, T::DTYPE)?, b.to::<T>());
-            unary::computed::<T, U>(&a, U::DTYPE, &|a, out| loops.beside(a, b, out))
+            unary::computed::<T, U>(&a, U::DTYPE, &|a, out| {
+                loops.beside(out.len(), Rows::one(a), Rows::one(&[b]), out);
+            })
         }
         (Numbers::Scalar(a), Numbers::Array(b)) if const { T::DTYPE.is_float() } => {
             let (a, b) = (a.to::<T>(), copy::as_type_in_order(b, T::DTYPE)?);
-            unary::computed::<T, U>(&b, U::DTYPE, &|b, out| loops.behind(a, b, out))
+            unary::computed::<T, U>(&b, U::DTYPE, &|b, out| {
+                loops.behind(out.len(), Rows::one(&[a]), Rows::one(b), out);
+            })
         }
         (Numbers::Array(a), Numbers::Scalar(b)) => combine_arrays(a, &repeated::<T>(*b, a)?, loops),
         (Numbers::Scalar(a), Numbers::Array(b)) => combine_arrays(&repeated::<T>(*a, b)?, b, loops),
@@ -290,20 +307,20 @@ fn repeated<T: Element>(number: Scalar, other: &Array) -> Result<Array> {
 
 fn combine_arrays<T: Element, U: Element>(a: &Array, b: &Array, loops: &dyn Loops<T, U>) -> Result<Array> {
     let (mut a, mut b, order) = aligned(a, b, T::DTYPE)?;
-    // What lies along strides is visited in blocks, which is compiled for the types that are met most.
-    let has_blocks = const { T::DTYPE.is_float() || matches!(T::DTYPE, DType::Int32 | DType::Int64) };
+    let has_blocks = const { has_rows(T::DTYPE) };
     if !has_blocks {
         (a, b) = (copy::in_order(&a)?.into_owned(), copy::in_order(&b)?.into_owned());
     }
     let mut y = Array::uninit(&a.layout, U::DTYPE)?;
     match (a.slice::<T>(), b.slice::<T>()) {
-        (Some(a), Some(b)) => loops.pairs(a, b, y.fresh()),
+        (Some(a), Some(b)) => loops.pairs(a.len(), Rows::one(a), Rows::one(b), y.fresh()),
         _ if has_blocks => {
             let takes_one = const { T::DTYPE.is_float() };
-            zip::zip_blocks(a.view::<T>(), b.view::<T>(), y.fresh(), takes_one, &|out, pair| match pair {
-                zip::Pair::Both(a, b) => loops.pairs(a, b, out),
-                zip::Pair::Beside(a, b) => loops.beside(a, b, out),
-                zip::Pair::Behind(a, b) => loops.behind(a, b, out),
+            let operands = (a.strided::<T>(), b.strided::<T>());
+            zip::zip_blocks(&operands.0, &operands.1, y.fresh(), takes_one, &|out, len, pair| match pair {
+                zip::Pair::Both(a, b) => loops.pairs(len, a, b, out),
+                zip::Pair::Beside(a, b) => loops.beside(len, a, b, out),
+                zip::Pair::Behind(a, b) => loops.behind(len, a, b, out),
             });
         }
         _ => unreachable!("both lie in order"),
@@ -371,18 +388,25 @@ pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dt
 }
 
 /// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them
-/// and as many others in order. Answers whether that was so.
+/// and others of their type that are shown in their shape. Answers whether that was so.
 fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
     if let Some(b) = number::<T>(b) {
         return target.overwrite_slice([], |elements| map::map_slice_in_place(elements, move |a| f(a, b)));
     }
     match b {
-        Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
-            let Some(others) = b.slice::<T>() else { return false };
-            target.overwrite_slice([b], |elements| zip::zip_slice_in_place(elements, others, f))
+        Numbers::Array(b) if b.dtype == T::DTYPE && goes_into(b, target) => {
+            let Ok(shown) = expanded(b, target.layout.shape()) else { return false };
+            target.overwrite_slice([b], |elements| zip::zip_in_place(elements, &shown.strided::<T>(), f))
         }
         _ => false,
     }
+}
+
+/// Whether an array is shown in the shape of another when the two are broadcast.
+pub(crate) fn goes_into(array: &Array, other: &Array) -> bool {
+    let (shape, wanted) = (array.layout.shape(), other.layout.shape());
+    shape.len() <= wanted.len()
+        && shape.iter().rev().zip(wanted.iter().rev()).all(|(&size, &wanted)| size == 1 || size == wanted)
 }
 
 /// The number that an operand is, or the only element that it has, if that is of this type.

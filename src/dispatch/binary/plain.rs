@@ -16,7 +16,8 @@ use crate::dispatch::record::record_new;
 use crate::dtype::Scalar;
 use crate::error::Result;
 use crate::graph::{Edge, mode};
-use crate::kernels::pointwise::{map, zip};
+use crate::kernels::pointwise::zip;
+use crate::kernels::pointwise::zip::Rows;
 use crate::tensor::{Array, Reading, Tensor};
 
 /// What the short way came to.
@@ -115,11 +116,10 @@ fn compute<E: Elementwise2>(op: E, p: &Array, q: &Array, number: Option<Scalar>)
             return Ok(Some(y));
         }
         match number {
-            None => zip::zip_slice(p, q, y.fresh(), op.loops()),
+            None => zip::zip_rows(p.len(), Rows::one(p), Rows::one(q), y.fresh(), op.loops()),
             Some(number) => {
-                let number: T = number.to();
-                let f = op.loops();
-                map::map_slice(p, y.fresh(), move |p| f(p, number));
+                let number = [number.to::<T>()];
+                zip::zip_beside(p.len(), Rows::one(p), Rows::one(&number), y.fresh(), op.loops());
             }
         }
         Ok(Some(y))

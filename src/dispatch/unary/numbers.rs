@@ -78,6 +78,9 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
         }
         return match E::SIGN {
             Some(Sign::Turned) => turned(&x),
+            _ if const { E::COMPLEX_LOOPS } => dispatch!(complex dtype, T => {
+                compute::<T, T>(&x, dtype, move |x| T::from_complex(op.complex(x.to_complex())))
+            }, else { unreachable!("there are two types of complex numbers") }),
             _ => compute_complex(&x, &|x| op.complex(x)),
         };
     }
@@ -157,7 +160,7 @@ pub(crate) fn computed<S: Element, T: Element>(
     let (x, mut y, order) = prepared(x, dtype)?;
     match x.slice::<S>() {
         Some(elements) => visit(elements, y.fresh()),
-        None => map::each_block(x.view::<S>(), y.fresh(), visit),
+        None => map::each_block(&x.strided::<S>(), y.fresh(), visit),
     }
     Ok(match order {
         Some(order) => order.restored(y),

@@ -110,6 +110,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// the saved tensor as it is, in both directions.
     const ANALYTIC: bool = true;
 
+    /// Whether it is so little work for complex numbers that loops over them are its own: others share theirs.
+    const COMPLEX_LOOPS: bool = false;
+
     /// The function of complex numbers, if they are accepted.
     fn complex(&self, _x: Complex<f64>) -> Complex<f64> {
         unreachable!("an operation without this function refuses complex numbers")

@@ -1,95 +1,78 @@
-//! Rows that are visited where they lie: they are long, and in order each.
+//! Rows that are visited where they lie: they are long, and in order each, or one element.
 
-use ndarray::{ArrayView2, ArrayViewD, Axis, Ix2};
-
-use super::{Operand, Pair, Plan, Reader};
-use crate::kernels::parallel::each_item;
-use crate::kernels::pointwise::apply::GRAIN;
+use super::plan::Plan;
+use super::{Pair, Visit2};
+use crate::kernels::geometry::strided::Strided;
+use crate::kernels::pointwise::apply::Rows;
 
 /// Shorter rows are gathered.
-const LONG_ROW: usize = 32;
+const LONG: usize = 16;
 
-/// The same where one of two operands has an element for a row, which is repeated in less time than it takes to go on to
-/// the next one.
-const LONG_ROW_BESIDE: usize = 192;
+/// Bytes of a row that is visited by a call of its own.
+const LONG_ALONE: usize = 1 << 10;
 
-/// Calls `visit` with the rows of a destination and their numbers, where operands are visited row by row.
-pub(super) fn each_row<V: Send>(out: &mut [V], plan: &Plan, visit: &(dyn Fn(&mut [V], usize) + Sync)) {
-    let columns = plan.sizes[1];
-    let rows = (GRAIN / columns).max(1);
-    let parts = out.chunks_mut(rows * columns).enumerate();
-    each_item(parts, 1, &|(part, out): (usize, &mut [V])| {
-        for (row, out) in out.chunks_mut(columns).enumerate() {
-            visit(out, part * rows + row);
-        }
-    });
-}
+/// Fewer elements of a matrix are gathered with those of others.
+const MANY: usize = 1 << 10;
 
-/// A row, which lies in order.
-#[inline(always)]
-pub(super) fn slice<'a, T>(rows: &ArrayView2<'a, T>, row: usize) -> &'a [T] {
-    rows.index_axis_move(Axis(0), row).to_slice().unwrap_or_else(|| unreachable!("rows lie in order"))
-}
-
-/// A row of each of two operands, which lies in order or is one element.
-#[inline(always)]
-pub(super) fn pair<'a, A: Copy, B: Copy>(
-    a: &ArrayView2<'a, A>,
-    b: &ArrayView2<'a, B>,
-    row: usize,
-) -> Pair<'a, A, B> {
-    match (a.strides()[1], b.strides()[1]) {
-        (0, _) => Pair::Behind(a[[row, 0]], slice(b, row)),
-        (_, 0) => Pair::Beside(slice(a, row), b[[row, 0]]),
-        _ => Pair::Both(slice(a, row), slice(b, row)),
-    }
-}
-
-impl<T: Copy> Reader<'_, '_, T> {
-    /// The only element of a block, if it is repeated for all of it.
-    pub(super) fn one(&self, start: usize, len: usize) -> Option<T> {
-        let Operand::Spread(elements, strides) = self.operand else { return None };
-        match self.plan.axes(strides, len)[..] {
-            [(_, 0)] => Some(elements[self.plan.offset(strides, start)]),
+impl Plan {
+    /// Rows of one operand that are so long that each is visited by a call of its own, and their length.
+    pub(super) fn long_rows<'a, T>(&self, a: &Strided<'a, T>) -> Option<(usize, Rows<'a, T>)> {
+        match (self.sizes.as_slice(), self.strides[0].as_slice()) {
+            (&[_, len], &[step, 1]) if len * size_of::<T>() >= LONG_ALONE => {
+                Some((len, Rows { elements: a.memory(), step }))
+            }
             _ => None,
         }
     }
+
+    /// Whether two operands are matrices of rows that are visited where they lie, with one element for a row only if such
+    /// are taken.
+    pub(super) fn has_rows(&self, takes_one: bool) -> bool {
+        let Some((&len, outer)) = self.sizes.split_last() else { return false };
+        let is_row = match (self.strides[0].last(), self.strides[1].last()) {
+            (Some(1), Some(1)) => true,
+            (Some(1), Some(0)) | (Some(0), Some(1)) => takes_one,
+            _ => false,
+        };
+        let is_matrix = match outer {
+            [] | [_] => true,
+            [.., rows] => rows * len >= MANY,
+        };
+        is_row && len >= LONG && is_matrix
+    }
 }
 
-impl Plan {
-    /// Whether one of two operands with these strides has long rows, in order each, and the other one element for each.
-    pub(super) fn is_beside(&self, a: &[isize], b: &[isize]) -> bool {
-        let [_, columns] = self.sizes[..] else { return false };
-        columns >= LONG_ROW_BESIDE && matches!((a.last(), b.last()), (Some(1), Some(0)) | (Some(0), Some(1)))
-    }
-
-    /// Whether no block is more than a row.
-    pub(super) fn is_within_row(&self) -> bool {
-        self.inner == 1 || self.rows == 1 && self.axis + 2 == self.sizes.len()
-    }
-
-    /// Whether all operands with these strides are long rows, in order each, that do not follow each other without a gap
-    /// in all of them.
-    pub(super) fn is_in_rows(&self, strides: &[&[isize]]) -> bool {
-        let [_, columns] = self.sizes[..] else { return false };
-        let are_apart = |strides: &&[isize]| {
-            let step = self.step_of_rows(strides);
-            step != 0 && step != columns as isize
+/// Calls `visit` with matrices of rows.
+pub(super) fn each_matrix<V: Send, A: Copy, B: Copy>(
+    out: &mut [V],
+    plan: &Plan,
+    (a, b): (&[A], &[B]),
+    visit: Visit2<'_, V, A, B>,
+) {
+    let [ref outer @ .., len] = plan.sizes[..] else { return };
+    let (outer, rows) = match *outer {
+        [ref outer @ .., rows] => (outer, rows),
+        [] => (&[][..], 1),
+    };
+    let step = |place: usize| match plan.strides[place][..] {
+        [.., step, _] => step,
+        _ => 0,
+    };
+    for (matrix, out) in out.chunks_mut((rows * len).max(1)).enumerate() {
+        let (mut rest, mut offsets) = (matrix, [0, 0]);
+        for (axis, size) in outer.iter().enumerate().rev() {
+            for (offset, strides) in offsets.iter_mut().zip(&plan.strides) {
+                *offset += rest % size * strides[axis];
+            }
+            rest /= size;
+        }
+        let a = Rows { elements: &a[offsets[0]..], step: step(0) };
+        let b = Rows { elements: &b[offsets[1]..], step: step(1) };
+        let pair = match (plan.strides[0].last(), plan.strides[1].last()) {
+            (_, Some(0)) => Pair::Beside(a, b),
+            (Some(0), _) => Pair::Behind(a, b),
+            _ => Pair::Both(a, b),
         };
-        columns >= LONG_ROW
-            && strides.iter().all(|strides| strides.last() == Some(&1))
-            && strides.iter().any(are_apart)
-    }
-
-    /// How far it is from row to row of an operand with these strides, of which some axes are merged with those behind them.
-    fn step_of_rows(&self, strides: &[isize]) -> isize {
-        let before_last = (0..strides.len()).rev().filter(|axis| !self.merged.contains(axis)).nth(1);
-        before_last.map_or(0, |axis| strides[axis])
-    }
-
-    /// A squeezed operand as rows.
-    pub(super) fn rows_of<'a, T>(&self, view: ArrayViewD<'a, T>) -> ArrayView2<'a, T> {
-        let view = self.merged_in(view).into_dimensionality::<Ix2>();
-        view.unwrap_or_else(|_| unreachable!("two axes are left"))
+        visit(out, len, pair);
     }
 }

@@ -4,3 +4,4 @@ pub(crate) mod dense;
 pub mod join;
 pub mod moves;
 pub mod rows;
+pub mod strided;

@@ -1,12 +1,13 @@
 //! Elementwise kernels of two and three arguments of the same shape (broadcast dimensions have
 //! stride 0). Functions of one argument are in `map`.
 
-use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
 use crate::kernels::blocks;
 pub use crate::kernels::blocks::Pair;
+use crate::kernels::geometry::strided::Strided;
 use crate::kernels::pointwise::apply;
+pub use crate::kernels::pointwise::apply::Rows;
 
 /// `out[i] = f(a[i], b[i])`
 #[inline]
@@ -21,10 +22,66 @@ pub fn zip_slice<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
     });
 }
 
+/// `zip_slice` of rows of so many elements.
+#[inline]
+pub fn zip_rows<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
+    len: usize,
+    a: Rows<'_, A>,
+    b: Rows<'_, B>,
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A, B) -> U + Copy + Sync,
+) {
+    apply::each_row_2(out, len, a, b, move |out, a, b| {
+        out.write(f(a, b));
+    });
+}
+
+/// The same where the second operand is one element for a row.
+#[inline]
+pub fn zip_beside<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
+    len: usize,
+    a: Rows<'_, A>,
+    b: Rows<'_, B>,
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A, B) -> U + Copy + Sync,
+) {
+    apply::each_row_beside(out, len, a, b, move |out, a, b| {
+        out.write(f(a, b));
+    });
+}
+
+/// The same where the first operand is one element for a row.
+#[inline]
+pub fn zip_behind<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
+    len: usize,
+    a: Rows<'_, A>,
+    b: Rows<'_, B>,
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A, B) -> U + Copy + Sync,
+) {
+    apply::each_row_beside(out, len, b, a, move |out, b, a| {
+        out.write(f(a, b));
+    });
+}
+
+/// Visits rows of so many elements one by one, with the number of each.
+pub fn each_row<U: Send>(
+    len: usize,
+    out: &mut [MaybeUninit<U>],
+    visit: &(dyn Fn(usize, &mut [MaybeUninit<U>]) + Sync),
+) {
+    if out.len() <= len {
+        return visit(0, out);
+    }
+    apply::each_row(out, len, &|(first, _, out): apply::RowsOf<'_, MaybeUninit<U>>| {
+        (first..).zip(out.chunks_mut(len)).for_each(|(row, out)| visit(row, out));
+    });
+}
+
 /// `out[i] = f(a[i], b[i])`
 pub fn zip<A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static, U: Copy + Send>(
-    a: ArrayViewD<'_, A>,
-    b: ArrayViewD<'_, B>,
+    a: &Strided<'_, A>,
+    b: &Strided<'_, B>,
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A, B) -> U + Copy + Sync,
 ) {
@@ -33,11 +90,11 @@ pub fn zip<A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static, U: 
     });
 }
 
-/// Calls `visit` with parts of the destination and what belongs there of both operands: with one element for many only if
-/// it takes such.
+/// Calls `visit` with parts of the destination and the rows that belong there of both operands: with one element for a row
+/// only if it takes such.
 pub fn zip_blocks<A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static, U: Copy + Send>(
-    a: ArrayViewD<'_, A>,
-    b: ArrayViewD<'_, B>,
+    a: &Strided<'_, A>,
+    b: &Strided<'_, B>,
     out: &mut [MaybeUninit<U>],
     takes_one: bool,
     visit: blocks::Visit2<'_, MaybeUninit<U>, A, B>,
@@ -48,7 +105,7 @@ pub fn zip_blocks<A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'stat
 /// `a[i] = f(a[i], b[i])`
 pub fn zip_in_place<A: Copy + Send, B: Copy + Send + Sync + 'static>(
     a: &mut [A],
-    b: ArrayViewD<'_, B>,
+    b: &Strided<'_, B>,
     f: impl Fn(A, B) -> A + Copy + Sync,
 ) {
     blocks::each_1(a, b, move |a, b| *a = f(*a, b));
@@ -71,9 +128,9 @@ pub fn zip3<
     C: Copy + Send + Sync + 'static,
     U: Copy + Send,
 >(
-    a: ArrayViewD<'_, A>,
-    b: ArrayViewD<'_, B>,
-    c: ArrayViewD<'_, C>,
+    a: &Strided<'_, A>,
+    b: &Strided<'_, B>,
+    c: &Strided<'_, C>,
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A, B, C) -> U + Copy + Sync,
 ) {
@@ -86,6 +143,7 @@ pub fn zip3<
 mod tests {
     use super::*;
     use crate::dtype::Bool;
+    use crate::kernels::testing::strided;
     use crate::kernels::testing::{at_thread_counts, written};
     use ndarray::{ArrayD, IxDyn, s};
 
@@ -95,8 +153,13 @@ mod tests {
         ArrayD::from_shape_vec(shape, values).unwrap()
     }
 
-    fn zipped(a: ArrayViewD<'_, f64>, b: ArrayViewD<'_, f64>) -> Vec<f64> {
-        written(a.len(), |out| zip(a.view(), b.view(), out, |a, b| a * 3.0 - b))
+    fn zipped(a: &Strided<'_, f64>, b: &Strided<'_, f64>) -> Vec<f64> {
+        written(a.shape().iter().product(), |out| zip(a, b, out, |a, b| a * 3.0 - b))
+    }
+
+    /// All memory that an array has.
+    fn all_of<T>(array: &ArrayD<T>) -> &[T] {
+        array.as_slice_memory_order().unwrap_or_default()
     }
 
     #[test]
@@ -131,14 +194,20 @@ mod tests {
             (&[3, 2, 1, 17], &[3, 1, 200, 1], &[3, 2, 200, 17]),
             (&[3, 0], &[1], &[3, 0]),
         ] {
-            let (a, b) = (numbers(left, 1), numbers(right, 2));
-            let (a, b) = (a.broadcast(IxDyn(shape)).unwrap(), b.broadcast(IxDyn(shape)).unwrap());
+            let (left_numbers, right_numbers) = (numbers(left, 1), numbers(right, 2));
+            let a = left_numbers.broadcast(IxDyn(shape)).unwrap();
+            let b = right_numbers.broadcast(IxDyn(shape)).unwrap();
+            let lying = |view, array| strided(&view, all_of(array));
             let expected: Vec<f64> = a.iter().zip(b.iter()).map(|(a, b)| a * 3.0 - b).collect();
-            assert_eq!(zipped(a.view(), b.view()), expected, "{left:?} {right:?}");
+            let found = zipped(&lying(a.view(), &left_numbers), &lying(b.view(), &right_numbers));
+            assert_eq!(found, expected, "{left:?} {right:?}");
             let expected: Vec<f64> = a.t().iter().zip(b.t().iter()).map(|(a, b)| a * 3.0 - b).collect();
-            assert_eq!(zipped(a.t(), b.t()), expected, "{left:?} {right:?} transposed");
+            let right_turned = lying(b.t(), &right_numbers);
+            let found = zipped(&lying(a.t(), &left_numbers), &right_turned);
+            assert_eq!(found, expected, "{left:?} {right:?} transposed");
             let dense = a.t().as_standard_layout().into_owned();
-            assert_eq!(zipped(dense.view(), b.t()), expected, "{left:?} {right:?} crosswise");
+            let found = zipped(&lying(dense.view(), &dense), &right_turned);
+            assert_eq!(found, expected, "{left:?} {right:?} crosswise");
             pairs += 1;
         }
         assert_eq!(pairs, 24);
@@ -150,18 +219,23 @@ mod tests {
             let all = numbers(&[2, rows, columns], 5);
             let (left, right) = (all.slice(s![0, .., 1..]), all.slice(s![1, .., ..-1]));
             let shape = left.dim();
-            let bias = numbers(&[columns - 1], 6);
-            let bias = bias.broadcast(shape).unwrap();
-            let dense = right.as_standard_layout().into_owned();
-            for [a, b] in [[left, right], [left, dense.view()], [bias, left]] {
-                let expected: Vec<f64> = a.iter().zip(b.iter()).map(|(a, b)| a * 3.0 - b).collect();
-                let [one, two, four] = at_thread_counts(|| zipped(a.into_dyn(), b.into_dyn()));
+            let biases = numbers(&[columns - 1], 6);
+            let bias = biases.broadcast(shape).unwrap();
+            let dense = right.as_standard_layout().into_owned().into_dyn();
+            let left = (left.into_dyn(), all_of(&all));
+            let right = (right.into_dyn(), all_of(&all));
+            let (bias, dense) = ((bias.into_dyn(), all_of(&biases)), (dense.view(), all_of(&dense)));
+            for [a, b] in [[&left, &right], [&left, &dense], [&bias, &left]] {
+                let expected: Vec<f64> = a.0.iter().zip(b.0.iter()).map(|(a, b)| a * 3.0 - b).collect();
+                let (a, b) = (strided(&a.0, a.1), strided(&b.0, b.1));
+                let [one, two, four] = at_thread_counts(|| zipped(&a, &b));
                 assert_eq!(one, expected, "{rows} {columns}");
                 assert_eq!([&two, &four], [&one; 2]);
             }
-            let both = all.slice(s![.., .., 1..]);
+            let both = all.slice(s![.., .., 1..]).into_dyn();
             let expected: Vec<f64> = both.iter().map(|a| a * 3.0 - a).collect();
-            assert_eq!(zipped(both.into_dyn(), both.into_dyn()), expected, "{rows} {columns}");
+            let both = strided(&both, all_of(&all));
+            assert_eq!(zipped(&both, &both), expected, "{rows} {columns}");
         }
     }
 
@@ -175,19 +249,17 @@ mod tests {
             (&[3, 40, 30], &[40, 1], &[3, 40, 30]),
             (&[300, 300], &[300], &[300, 300]),
         ] {
-            let (a, b) = (numbers(left, 1), numbers(right, 2));
-            let (a, b) = (a.broadcast(IxDyn(shape)).unwrap(), b.broadcast(IxDyn(shape)).unwrap());
+            let (left_numbers, right_numbers) = (numbers(left, 1), numbers(right, 2));
+            let a = left_numbers.broadcast(IxDyn(shape)).unwrap();
+            let b = right_numbers.broadcast(IxDyn(shape)).unwrap();
             let expected: Vec<f64> = a.iter().zip(b.iter()).map(|(a, b)| a * 3.0 - b).collect();
+            let (a, b) = (strided(&a, all_of(&left_numbers)), strided(&b, all_of(&right_numbers)));
             let found = at_thread_counts(|| {
-                written(a.len(), |out| {
-                    zip_blocks(a.view(), b.view(), out, true, &|out, pair| match pair {
-                        Pair::Both(a, b) => zip_slice(a, b, out, |a, b| a * 3.0 - b),
-                        Pair::Beside(a, b) => apply::each_slice_1(out, a, |out, a| {
-                            out.write(a * 3.0 - b);
-                        }),
-                        Pair::Behind(a, b) => apply::each_slice_1(out, b, |out, b| {
-                            out.write(a * 3.0 - b);
-                        }),
+                written(expected.len(), |out| {
+                    zip_blocks(&a, &b, out, true, &|out, len, pair| match pair {
+                        Pair::Both(a, b) => zip_rows(len, a, b, out, |a, b| a * 3.0 - b),
+                        Pair::Beside(a, b) => zip_beside(len, a, b, out, |a, b| a * 3.0 - b),
+                        Pair::Behind(a, b) => zip_behind(len, a, b, out, |a, b| a * 3.0 - b),
                     });
                 })
             });
@@ -198,7 +270,8 @@ mod tests {
     #[test]
     fn the_bits_are_the_same_at_any_number_of_threads() {
         let (a, b) = (numbers(&[500, 400], 3), numbers(&[400, 500], 4));
-        let [one, two, four] = at_thread_counts(|| zipped(a.view(), b.t()));
+        let (a, b) = (strided(&a.view(), all_of(&a)), strided(&b.t(), all_of(&b)));
+        let [one, two, four] = at_thread_counts(|| zipped(&a, &b));
         assert_eq!(one, two);
         assert_eq!(one, four);
     }
@@ -206,21 +279,24 @@ mod tests {
     #[test]
     fn the_destination_in_place_is_the_first_argument() {
         let mut a = numbers(&[100, 120], 5);
-        let b = numbers(&[120], 6);
-        let b = b.broadcast(IxDyn(&[100, 120])).unwrap();
+        let row = numbers(&[120], 6);
+        let b = row.broadcast(IxDyn(&[100, 120])).unwrap();
         let expected = &a - &b;
+        let b = strided(&b, all_of(&row));
         let Some(elements) = a.as_slice_mut() else { panic!("an owned array is in order") };
-        zip_in_place(elements, b, |a, b| a - b);
+        zip_in_place(elements, &b, |a, b| a - b);
         assert_eq!(a, expected);
     }
 
     #[test]
     fn three_arguments_of_different_types_choose_by_the_first() {
         let condition = ArrayD::from_shape_fn(IxDyn(&[60, 70]), |index| Bool::new(index[1] % 3 == 0));
-        let (a, b) = (numbers(&[60, 70], 8), numbers(&[1], 9));
-        let b = b.broadcast(IxDyn(&[60, 70])).unwrap();
+        let (a, number) = (numbers(&[60, 70], 8), numbers(&[1], 9));
+        let b = number.broadcast(IxDyn(&[60, 70])).unwrap();
+        let (first, second) = (strided(&a.view(), all_of(&a)), strided(&b, all_of(&number)));
+        let condition = strided(&condition.view(), all_of(&condition));
         let choose = |c: Bool, a, b| if c.get() { a } else { b };
-        let out = written(60 * 70, |out| zip3(condition.view(), a.view(), b.view(), out, choose));
+        let out = written(60 * 70, |out| zip3(&condition, &first, &second, out, choose));
         for (index, &value) in out.iter().enumerate() {
             let expected = if index % 70 % 3 == 0 { a.as_slice().unwrap()[index] } else { -195.5 };
             assert_eq!(value, expected);

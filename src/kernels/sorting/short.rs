@@ -46,11 +46,46 @@ fn place(item: u64) -> i64 {
     (item % SHORT as u64) as i64
 }
 
+/// How many items are before each of `W` at most, which are all different: each is compared with all, in less time than it
+/// takes to ask which of two comes first.
+#[inline(always)]
+fn ranks<const W: usize>(items: &[u64]) -> [u64; W] {
+    let mut all = [u64::MAX; W];
+    all[..items.len()].copy_from_slice(items);
+    vectorised(
+        SHORT,
+        #[inline(always)]
+        || {
+            let mut ranks = [0; W];
+            for &item in items {
+                for lane in 0..W {
+                    ranks[lane] += u64::from(item < all[lane]);
+                }
+            }
+            ranks
+        },
+    )
+}
+
+/// Items of a half of a few.
+const FEWER: usize = FEW / 2;
+
 /// The places of all keys in order, which of equal ones is their own.
 pub(super) fn order(keys: &[u64], out: &mut [i64]) {
     let is_exact = with_items(keys, |items, is_exact| {
-        items.sort_unstable_by(u64::cmp);
-        out.iter_mut().zip(items).for_each(|(out, item)| *out = place(*item));
+        let mut put = |ranks: &[u64]| {
+            for (place, &rank) in (0..).zip(&ranks[..items.len()]) {
+                out[rank as usize] = place;
+            }
+        };
+        match items.len() {
+            ..=FEWER => put(&ranks::<FEWER>(items)),
+            ..=FEW => put(&ranks::<FEW>(items)),
+            _ => {
+                items.sort_unstable_by(u64::cmp);
+                out.iter_mut().zip(items).for_each(|(out, item)| *out = place(*item));
+            }
+        }
         is_exact
     });
     if !is_exact {
@@ -69,8 +104,13 @@ pub(super) fn order(keys: &[u64], out: &mut [i64]) {
 
 /// The place of the key that so many are before in order.
 pub(super) fn ranked(keys: &[u64], rank: usize) -> i64 {
+    let at = |ranks: &[u64]| ranks.iter().position(|&other| other == rank as u64).unwrap_or_default() as i64;
     let found = with_items(keys, |items, is_exact| {
-        is_exact.then(|| place(*items.select_nth_unstable_by(rank, u64::cmp).1))
+        is_exact.then(|| match items.len() {
+            ..=FEWER => at(&ranks::<FEWER>(items)),
+            ..=FEW => at(&ranks::<FEW>(items)),
+            _ => place(*items.select_nth_unstable_by(rank, u64::cmp).1),
+        })
     });
     found.unwrap_or_else(|| {
         let mut places = [0; SHORT];

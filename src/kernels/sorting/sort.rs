@@ -105,8 +105,13 @@ pub fn arg_ranked<T: Ordered>(
 /// The index along `axis` of the last of the elements that occur most often; of the least such elements.
 pub fn arg_most_frequent<T: Ordered>(view: ArrayViewD<'_, T>, axis: usize, out: &mut [MaybeUninit<i64>]) {
     along([&dense(&view)], Extent::new(view.shape(), axis), 1, out, |[lane], out| {
-        let mut sorted = interrupt::filled(lane.len(), 0);
-        first(lane, false, &mut sorted);
+        // Nothing is allocated for a few.
+        let (mut few, mut many) = ([0; FEW_KEYS], None);
+        let sorted = match few.get_mut(..lane.len()) {
+            Some(few) => few,
+            None => many.insert(interrupt::filled(lane.len(), 0)).as_mut_slice(),
+        };
+        first(lane, false, sorted);
         let (mut most, mut run, mut steps) = (0, 0, Steps::default());
         for (rank, &at) in sorted.iter().enumerate() {
             steps.take(1);

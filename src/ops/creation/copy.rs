@@ -10,7 +10,7 @@ use crate::dtype::{
     Float8E8M0FnU, Half, Scalar,
 };
 use crate::error::Result;
-use crate::kernels::geometry::moves;
+use crate::kernels::geometry::{moves, strided};
 use crate::kernels::pointwise::{half, map};
 use crate::shape::{Layout, SharedLayout};
 use crate::storage::Storage;
@@ -19,7 +19,7 @@ use crate::tensor::Array;
 /// The elements in row-major order, in memory of their own.
 pub(crate) fn dense(array: &Array) -> Result<Array> {
     let mut copy = Array::uninit(&array.layout, array.dtype)?;
-    dispatch!(bits array.dtype, T => moves::gather(array.view::<T>(), copy.fresh::<T>()));
+    dispatch!(bits array.dtype, T => strided::gather(&array.strided::<T>(), copy.fresh::<T>()));
     Ok(copy)
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn rounded(array: Array, dtype: DType) -> Result<Array> {
 fn to_complex(array: &Array, dtype: DType) -> Result<Array> {
     let array = as_type(array, DType::Float64)?;
     let mut copy = Array::uninit(&array.layout, dtype)?;
-    dispatch!(complex dtype, T => map::copy(array.view::<f64>(), copy.fresh::<T>()), else {
+    dispatch!(complex dtype, T => map::copy(&array.strided::<f64>(), copy.fresh::<T>()), else {
         unreachable!("the type is complex")
     });
     Ok(copy)
@@ -161,10 +161,10 @@ fn from_complex(array: &Array, dtype: DType) -> Result<Array> {
     };
     let mut copy = Array::uninit(&array.layout, next)?;
     dispatch!(complex array.dtype, S => match next {
-        DType::Bool => map::map(array.view::<S>(), copy.fresh(), |x: S| Bool::new(x.is_true())),
-        DType::Complex64 => map::copy::<S, Complex<f32>>(array.view(), copy.fresh()),
-        DType::Complex128 => map::copy::<S, Complex<f64>>(array.view(), copy.fresh()),
-        _ => map::copy::<S, f64>(array.view(), copy.fresh()),
+        DType::Bool => map::map(&array.strided::<S>(), copy.fresh(), |x: S| Bool::new(x.is_true())),
+        DType::Complex64 => map::copy::<S, Complex<f32>>(&array.strided(), copy.fresh()),
+        DType::Complex128 => map::copy::<S, Complex<f64>>(&array.strided(), copy.fresh()),
+        _ => map::copy::<S, f64>(&array.strided(), copy.fresh()),
     }, else { unreachable!("the numbers are complex") });
     if next == dtype { Ok(copy) } else { converted(&copy, dtype) }
 }

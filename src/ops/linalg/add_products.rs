@@ -253,7 +253,7 @@ fn add_to<T: Ring>(y: &mut Array, x: &Array, weights: Weights) -> Result<()> {
         }
         _ => {
             let x = binary::expanded(x, y.layout.shape())?;
-            zip::zip_in_place(y.owned::<T>(), x.view::<T>(), sum);
+            zip::zip_in_place(y.owned::<T>(), &x.strided::<T>(), sum);
         }
     }
     Ok(())

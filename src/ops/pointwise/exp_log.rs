@@ -290,6 +290,9 @@ impl Elementwise for Reciprocal {
         A::from_f64(1.0) / x
     }
 
+    const COMPLEX_LOOPS: bool = true;
+
+    #[inline(always)] // As above.
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         complex::reciprocal(x)
     }

@@ -28,7 +28,14 @@ fn truths(name: &'static str, a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) 
     {
         return y;
     }
-    let combined = move |a: Bool, b: Bool| Bool::new(f(a.get(), b.get()));
+    // As a sum of products, which loops take many of at once; a function would be called for each.
+    let neither = f(false, false);
+    let (first, second) = (f(true, false) ^ neither, f(false, true) ^ neither);
+    let both = f(true, true) ^ neither ^ first ^ second;
+    let combined = move |a: Bool, b: Bool| {
+        let (a, b) = (a.get(), b.get());
+        Bool::new(neither ^ (first & a) ^ (second & b) ^ (both & a & b))
+    };
     binary::combine::<Bool, Bool>(&a.numbers(), &b.numbers(), combined).map(Tensor::from_array)
 }
 

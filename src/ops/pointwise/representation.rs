@@ -298,8 +298,8 @@ impl Op for Frexp {
                 x if x.is_finite() => libm::frexp(x),
                 x => (x, 0),
             };
-            map::map(x.view::<T>(), mantissas.fresh::<T>(), move |x| T::from_f64(split(x).0));
-            map::map(x.view::<T>(), exponents.fresh::<i32>(), move |x| split(x).1);
+            map::map(&x.strided::<T>(), mantissas.fresh::<T>(), move |x| T::from_f64(split(x).0));
+            map::map(&x.strided::<T>(), exponents.fresh::<i32>(), move |x| split(x).1);
         }, else {
             return Err(Error::FrexpDType {}.into())
         });

@@ -5,6 +5,7 @@ use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
+use crate::kernels::pointwise::complex::size;
 use crate::ops;
 use crate::ops::Operand;
 use crate::ops::creation::create;
@@ -251,8 +252,13 @@ impl Elementwise for Sgn {
         sign_of(x)
     }
 
+    const COMPLEX_LOOPS: bool = true;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        if x == Complex::ZERO { x } else { x / x.norm() }
+        let size = size(x);
+        let size = if size == 0.0 { 1.0 } else { size };
+        Complex::new(x.re / size, x.im / size)
     }
 
     fn integer<T: Number>(&self, x: T) -> T {

@@ -46,7 +46,7 @@ pub(crate) fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> R
     let mut y = Array::uninit_shape(a.layout.shape(), dtype)?;
     dispatch!(bits dtype, T => {
         let pick = |condition: Bool, a: T, b: T| if condition.get() { a } else { b };
-        zip::zip3(condition.view::<Bool>(), a.view::<T>(), b.view::<T>(), y.fresh::<T>(), pick);
+        zip::zip3(&condition.strided::<Bool>(), &a.strided::<T>(), &b.strided::<T>(), y.fresh::<T>(), pick);
     });
     Ok(match order {
         Some(order) => order.restored(y),

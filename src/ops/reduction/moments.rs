@@ -137,7 +137,7 @@ impl Op for Moments {
             kernels::var_mean(view, dims, self.correction, spread.fresh::<T>(), mean.fresh());
             if self.root {
                 let mut root = Array::uninit(&spread.layout, x.dtype)?;
-                crate::kernels::pointwise::map::map(spread.view::<T>(), root.fresh(), num_traits::Float::sqrt);
+                crate::kernels::pointwise::map::map(&spread.strided::<T>(), root.fresh(), num_traits::Float::sqrt);
                 spread = root;
             }
         }, else {

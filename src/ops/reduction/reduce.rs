@@ -169,7 +169,7 @@ fn repeated(sums: Array, times: usize) -> Result<Array> {
             false => sum.mul(T::from_i64(times as i64)),
         };
         let mut y = Array::uninit(&sums.layout, sums.dtype)?;
-        map::map(sums.view::<T>(), y.fresh(), product);
+        map::map(&sums.strided::<T>(), y.fresh(), product);
         Ok(y)
     }, else { Ok(sums) })
 }

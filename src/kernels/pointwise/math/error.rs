@@ -285,6 +285,40 @@ const INVERSE_EXTREME: [f64; 25] = [
     -2.416_627_477_435_268_4e-10,
 ];
 
+/// (Φ(x) - ½)/x in x² for |x| up to where Φ is none or one in single precision, to 2⁻²⁸: a polynomial over another
+const NORMAL: ([f64; 7], [f64; 6]) = (
+    [
+        0.398_942_281_168_619_46,
+        0.032_735_059_416_059_156,
+        0.004_798_064_417_583_325,
+        0.000_169_915_277_582_747_64,
+        8.359_201_785_268_315e-6,
+        5.137_479_060_852_096e-8,
+        -7.191_259_615_713_778e-11,
+    ],
+    [
+        1.0,
+        0.248_721_330_611_085_84,
+        0.028_480_393_170_140_99,
+        0.001_930_965_959_885_306,
+        8.155_122_728_120_329e-5,
+        1.961_930_380_078_771e-6,
+    ],
+);
+
+/// Φ(x) = (1 + erf(x/√2))/2, to the digits of one: what is small is not more exact than what is large.
+#[inline(always)]
+pub fn normal_share<A: Arithmetic>(x: A) -> A {
+    let (zero, half, one) = (A::from_f64(0.0), A::from_f64(0.5), A::from_f64(1.0));
+    if const { !A::SINGLE } {
+        return half * (one + erf(x * A::from_f64(std::f64::consts::FRAC_1_SQRT_2)));
+    }
+    let squared = x * x;
+    let share = polynomial(squared, &NORMAL.0) / polynomial(squared, &NORMAL.1);
+    let end = if x < zero { zero } else { one };
+    if x.abs() < A::from_f64(5.6) { x.times_plus(share, half) } else { end }
+}
+
 /// erf x of numbers up to one
 #[inline(always)]
 fn near<A: Arithmetic>(x: A) -> A {

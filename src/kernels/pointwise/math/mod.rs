@@ -24,7 +24,7 @@ mod tests;
 pub use arithmetic::{Arithmetic, Fused};
 pub use bessel::{i0, i0e, i1, i1e};
 pub use circular::{cos, is_many_turns, sin, tan};
-pub use error::{erf, erfc, erfcx, erfinv, normal_quantile};
+pub use error::{erf, erfc, erfcx, erfinv, normal_quantile, normal_share};
 pub use exponential::{exp, exp_2, exp_m1, sigmoid};
 pub use gamma::{digamma, lgamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};

@@ -1,6 +1,6 @@
 //! Reductions in two passes, the second around a result of the first: variance and log-sum-exp.
 
-use ndarray::{ArrayView, ArrayViewD, IxDyn};
+use ndarray::{ArrayView, ArrayViewD};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -8,6 +8,8 @@ use super::named::greater;
 use super::{Fold, fold_slice, reduce_with};
 use crate::dtype::{Element, Number, Real};
 use crate::kernels::blocks;
+use crate::kernels::geometry::dense::dense;
+use crate::kernels::geometry::strided::Strided;
 use crate::kernels::interrupt;
 use crate::kernels::neural::softmax;
 use crate::kernels::parallel::parallel_parts;
@@ -15,6 +17,7 @@ use crate::kernels::pointwise::apply;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::pointwise::map;
 use crate::kernels::pointwise::math::exp;
+use crate::shape::contiguous_strides;
 
 /// Mean, and variance with `count - correction` as its divisor, both accumulated in double
 /// precision.
@@ -81,15 +84,16 @@ fn sum_around<T: Real, C: Copy + Send + Sync + 'static, A: Number>(
             }
         });
     }
-    let mut shape = view.shape().to_vec();
-    axes.iter().for_each(|&axis| shape[axis] = 1);
-    let broadcast = ArrayView::from_shape(IxDyn(&shape), centres);
-    let Some(broadcast) = broadcast.as_ref().ok().and_then(|centres| centres.broadcast(view.shape())) else {
-        unreachable!("the centres have the shape of the kept axes");
-    };
+    let mut kept = view.shape().to_vec();
+    axes.iter().for_each(|&axis| kept[axis] = 1);
+    let mut strides = contiguous_strides(&kept);
+    axes.iter().for_each(|&axis| strides[axis] = 0);
     let shape = view.raw_dim();
+    let elements = dense(&view);
+    let elements = Strided::in_order(&elements, view.shape());
+    let broadcast = Strided::new(centres, view.shape(), &strides);
     let mut terms = interrupt::filled(view.len(), A::ZERO);
-    blocks::each_2(&mut terms, view, broadcast, move |out, x, centre| *out = f(x, centre));
+    blocks::each_2(&mut terms, &elements, &broadcast, move |out, x, centre| *out = f(x, centre));
     let Ok(terms) = ArrayView::from_shape(shape, &terms) else {
         unreachable!("there is a term for each element");
     };

@@ -188,7 +188,7 @@ impl Op for Glu {
         }
         // Where the gate is, the product may be.
         dispatch!(float gate.dtype, T => {
-            zip::zip_in_place(gate.owned::<T>(), a.view::<T>(), |gate, a| a * gate);
+            zip::zip_in_place(gate.owned::<T>(), &a.strided::<T>(), |gate, a| a * gate);
         }, else { return Ok(smallvec![binary::numbers(Mul, &a, &gate)?]) });
         Ok(smallvec![gate])
     }

@@ -147,11 +147,10 @@ impl Elementwise for Gelu {
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
-        let share = match self.approximate {
-            true => math::tanh(self.inner(x)),
-            false => math::erf(x * A::from_f64(FRAC_1_SQRT_2)),
-        };
-        A::from_f64(0.5) * x * (A::from_f64(1.0) + share)
+        match self.approximate {
+            true => A::from_f64(0.5) * x * (A::from_f64(1.0) + math::tanh(self.inner(x))),
+            false => x * math::normal_share(x),
+        }
     }
 
     const SLOPE: bool = true;
@@ -164,8 +163,7 @@ impl Elementwise for Gelu {
             let slope = (x * x).times_plus(A::from_f64(3.0 * CUBIC), one) * A::from_f64(BETA);
             return half * ((one + bend) + x * (one - bend * bend) * slope);
         }
-        let share = half * (one + math::erf(x * A::from_f64(FRAC_1_SQRT_2)));
-        x.times_plus(math::exp(-half * x * x) * A::from_f64(BETA * 0.5), share)
+        x.times_plus(math::exp(-half * x * x) * A::from_f64(BETA * 0.5), math::normal_share(x))
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
