@@ -18,6 +18,7 @@ UNWANTED = {
         "_add_docstr _look_around _crash_if_asan load_library detect_anomaly data_ptr cdist_reference fuzz".split()
     ),
     *("_push_saved_tensors_default_hooks _push_interceptor _push_torch_function_mode".split()),
+    *("_exchange_mode_beneath _set_minding".split()),
     *("use_deterministic_algorithms set_warn_always set_printoptions as_torch open exec eval".split()),
 }
 

@@ -24,8 +24,9 @@ from worker import HANGS, NOTES_SIZE, noted, script
 
 TARGETS = sorted(path.stem for path in (HERE / "targets").glob("[a-z]*.py"))
 FOUND = HERE / "found"
-# Programs that a process runs before another takes its place: what it leaks or changes goes with it.
-TURN = 4000
+# Programs that a process runs before another takes its place: what it leaks or changes goes with it. To begin takes
+# as long as two thousand programs.
+TURN = 20000
 
 
 class Lane:

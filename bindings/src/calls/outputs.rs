@@ -3,6 +3,7 @@
 use crate::calls::table::Function;
 use crate::calls::writes;
 use crate::error::raise;
+use crate::signature::accept;
 use crate::tensor::object::as_tensor;
 use crate::values::arguments::{Arguments, tensors_in};
 use crate::values::classes::type_name;
@@ -56,13 +57,16 @@ pub(crate) fn write<'py>(
     if let Some(notice) = policy.notice {
         warn(notice()).map_err(raise)?;
     }
+    let named = arguments.named()?;
+    if policy.made {
+        check_named_type(&named, out)?;
+    }
     let history = policy.history;
     history::check(history, arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
     writes::check_out(arguments, policy, out)?;
     memory::check(policy, &inputs, out)?;
     // A tensor made from nothing but its size takes the place of the old one without a word.
     let made = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));
-    let named = arguments.named()?;
     let is_given = |wanted: &str| named.iter().any(|(name, value)| *name == wanted && !value.is_none());
     let exact = policy.exact && is_given("dtype");
     let into = Into { name: arguments.name, policy, source, first, exact, silent: made };
@@ -77,6 +81,19 @@ pub(crate) fn write<'py>(
         as_tensor(out).map_or(Ok(()), |out| out.set_requires_grad(asked)).map_err(raise)?;
     }
     Ok(written)
+}
+
+/// Refuses an element type that is named and another than that of the tensor which is to hold what is made.
+fn check_named_type(named: &[(&str, Bound<'_, PyAny>)], out: &Bound<'_, PyAny>) -> PyResult<()> {
+    let wanted = named.iter().find(|(name, _)| *name == "dtype").and_then(|(_, value)| accept::dtype(value));
+    match (wanted, as_tensor(out).map(Tensor::dtype)) {
+        (Some(wanted), Some(found)) if wanted != found => {
+            let (wanted, found) = (wanted.title(), found.title());
+            let text = format!("dtype {wanted} does not match dtype of out parameter ({found})");
+            Err(PyRuntimeError::new_err(text))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What `write` does, for operations that are written in Python: `found` is what they have calculated, and

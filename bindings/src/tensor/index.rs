@@ -44,12 +44,13 @@ const SHORT: usize = 32;
 
 /// `x[key]`.
 pub(super) fn get(tensor: &Tensor, key: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-    index::get(tensor, &parse(key)?).map_err(raise)
+    index::get(tensor, &parsed(tensor, key)?).map_err(raise)
 }
 
 /// `x[key] = value`.
 pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let mut items = parse(key)?;
+    let value = &assigned(tensor, value)?;
+    let mut items = parsed(tensor, key)?;
     if matches!(items[..], [Index::Bool(_)]) && as_tensor(key).is_some() {
         // A tensor is an index also where it says no: that is a write, of nothing.
         items.push(Index::Ellipsis);
@@ -57,7 +58,7 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
     if tensor.is_captured() {
         let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
         let fixed = items.iter().filter(|item| matches!(item, Index::Int(_))).count();
-        let is_number = as_tensor(value).is_none_or(|value| value.ndim() == 0);
+        let is_number = given_tensor(value).is_none_or(|value| value.ndim() == 0);
         let (method, given) = match by_tensor {
             true => ("index_put_", OtherArguments::default()),
             false if is_number && tensor.ndim() > fixed => ("fill_", OtherArguments::operand(Some(tensor))),
@@ -71,17 +72,68 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
     });
     if let Some(first) = tensors.next() {
         warn_repeated(tensor, "index_put_", "tensor[indices] = tensor").map_err(raise)?;
-        if first.dtype() == DType::Bool && as_tensor(value).is_none_or(|value| value.numel() == 1) {
+        if first.dtype() == DType::Bool && given_tensor(value).is_none_or(|value| value.numel() == 1) {
             warn_repeated(tensor, "masked_fill_", "tensor[mask] = scalar").map_err(raise)?;
         }
     }
-    let value = assigned(tensor, value)?;
-    let written = index::put(tensor, &items, Operand::from(&value));
+    let written = index::put(tensor, &items, Operand::from(value));
     written.map_err(|error| {
         // Whether there may be another history is told first, unless a view was to be written to.
         let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
         raise(if by_tensor { first_refusal(&[tensor], error) } else { error })
     })
+}
+
+/// A value that is a tensor.
+fn given_tensor(value: &Value) -> Option<&Tensor> {
+    match value {
+        Value::Tensor(tensor) => Some(tensor),
+        _ => None,
+    }
+}
+
+/// The items of an index expression of this tensor.
+fn parsed(tensor: &Tensor, key: &Bound<'_, PyAny>) -> PyResult<Items> {
+    parse(key).map_err(|error| first_mistake(tensor, key, error))
+}
+
+/// Of several mistakes the one that is told: that there are too many items, or that of the first, which is looked for
+/// in what the items before it leave.
+#[cold]
+fn first_mistake(tensor: &Tensor, key: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let Ok(tuple) = key.cast::<PyTuple>() else { return error };
+    let count: usize = tuple.iter().map(|object| dimensions_of(&object)).sum();
+    if count > tensor.ndim() {
+        let words = format!("too many indices for tensor of dimension {}", tensor.ndim());
+        return PyIndexError::new_err(words);
+    }
+    let all = || Index::Slice { start: None, stop: None, step: None };
+    let (mut before, mut taken) = (Items::new(), 0);
+    for object in tuple.iter() {
+        let dimensions = dimensions_of(&object);
+        match item(&object) {
+            Ok(Index::Indices(_)) => before.extend((0..dimensions).map(|_| all())),
+            Ok(item) => before.push(item),
+            Err(_) => break,
+        }
+        taken += dimensions;
+    }
+    before.extend((taken..count).map(|_| all()));
+    index::get(tensor, &before).map_or_else(raise, |_| error)
+}
+
+/// How many dimensions an item is for.
+fn dimensions_of(object: &Bound<'_, PyAny>) -> usize {
+    match as_tensor(object) {
+        Some(tensor) if matches!(tensor.dtype(), DType::Bool | DType::UInt8) => tensor.ndim(),
+        None if object.is_none()
+            || object.is_instance_of::<PyEllipsis>()
+            || object.is_instance_of::<PyBool>() =>
+        {
+            0
+        }
+        _ => 1,
+    }
 }
 
 /// The items of an index expression.

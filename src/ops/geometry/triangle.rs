@@ -40,22 +40,35 @@ pub(crate) fn numbers(x: &Array, upper: bool, diagonal: i64) -> Result<Array> {
     number_one(&Triangle { upper, diagonal }, std::slice::from_ref(x))
 }
 
+/// How many elements so many rows have of which each is longer by one than the one before it, up to `most`; the greatest
+/// number if there is none for it.
+fn stairs(shortest: i64, rows: i64, most: i64) -> i64 {
+    let (shortest, rows, most) = (i128::from(shortest), i128::from(rows), i128::from(most));
+    let rising = (most - shortest).clamp(0, rows);
+    let count = rising * shortest + rising * (rising - 1) / 2 + (rows - rising) * most;
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 /// The rows of what stays of a matrix of so many rows and columns, and the columns.
 fn indices([rows, columns]: [i64; 2], diagonal: i64, upper: bool) -> Result<Tensor> {
     let of_row = |row: i64| {
         let edge = row.saturating_add(i64::from(!upper)).saturating_add(diagonal).clamp(0, columns);
         if upper { edge..columns } else { 0..edge }
     };
+    // Rows of which something stays.
+    let kept = match upper {
+        _ if columns == 0 => 0..0,
+        true => 0..rows.min(columns.saturating_sub(diagonal)).max(0),
+        false => diagonal.saturating_neg().clamp(0, rows)..rows,
+    };
+    // The shortest of them: rows of a lower triangle become longer, those of an upper one shorter.
+    let shortest = of_row(if upper { kept.end.saturating_sub(1) } else { kept.start });
+    let count = stairs(shortest.end - shortest.start, kept.end - kept.start, columns);
     let mut steps = Steps::default();
-    let count = (0..rows).fold(0_i64, |count, row| {
-        steps.take(1);
-        let own = of_row(row);
-        count.saturating_add(own.end - own.start)
-    });
     let mut places = Array::uninit_shape(&shape::checked_shape(&[2, count])?, DType::Int64)?;
     let (down, across) = places.fresh::<i64>().split_at_mut(count as usize);
     let mut free = down.iter_mut().zip(across);
-    for row in 0..rows {
+    for row in kept {
         steps.take(1);
         for (column, (down, across)) in of_row(row).zip(&mut free) {
             steps.take(1);

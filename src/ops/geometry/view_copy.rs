@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, Unsigned, apply, apply_one, one, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
@@ -50,7 +50,7 @@ struct Copied {
 
 impl Op for Copied {
     type Saved = SharedLayout;
-    const UNSIGNED: Unsigned = Unsigned::Wrapped;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         self.name

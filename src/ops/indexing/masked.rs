@@ -281,6 +281,10 @@ impl Overwrite for Place {
         "masked_scatter_"
     }
 
+    fn keeps_order(&self) -> bool {
+        self.placing != Placing::Masked
+    }
+
     fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
         let Numbers { places, .. } = &self.numbers;
         let values = flat(&inputs[1])?;

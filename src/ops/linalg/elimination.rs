@@ -120,7 +120,7 @@ pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
     if let Some(found) = intercept::of_subclass("first_zero", &[lu.into()], again) {
         return found;
     }
-    let lu = Matrices::of(&lu.array())?;
+    let lu = Matrices::of(&lu.array().widened()?)?;
     let found: Vec<i32> = over!(lu.dtype, T => lu.each::<T>().map(elimination::first_zero).collect());
     Ok(Tensor::from_array(Array::from_slice(&lu.lead, &found)?))
 }

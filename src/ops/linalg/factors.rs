@@ -11,7 +11,7 @@ use super::triangular::solve_triangular;
 use super::{adjoint, sides, turned};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::binary;
+use crate::dispatch::{binary, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -275,9 +275,21 @@ pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor
     if pivots.dtype() != DType::Int32 {
         return Err(Error::UnpackPivots {}.into());
     }
-    let exchange = exchanges(pivots, sides(lu).0, lu.dtype())?;
+    let exchange = exchanges(&of_each(pivots, lu)?, sides(lu).0, lu.dtype())?;
     let (lower, upper) = two(apply(Unpack, &[lu])?);
     Ok((exchange, lower, upper))
+}
+
+/// Exchanges of rows for each matrix, where there are more matrices.
+fn of_each(pivots: &Tensor, matrices: &Tensor) -> Result<Tensor> {
+    let (own, layout) = (pivots.layout(), matrices.layout());
+    let Some(steps) = own.shape().last() else { return Ok(pivots.clone()) };
+    let mut shape = layout.shape()[..layout.ndim() - 2].to_vec();
+    shape.push(*steps);
+    match own.ndim() < layout.ndim() && own.shape() != shape {
+        true => view::expand(pivots, &shape::signed(&shape)),
+        false => Ok(pivots.clone()),
+    }
 }
 
 /// The entries.

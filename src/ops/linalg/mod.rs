@@ -106,6 +106,19 @@ impl Matrices {
         array.with_layout(exchanged(&array.layout))
     }
 
+    /// Solutions of equations, of which each lies where its right side lay.
+    fn above(&self, solutions: Array) -> Result<Array> {
+        if self.rows <= self.columns {
+            return Ok(solutions);
+        }
+        let shape = solutions.layout.shape();
+        let room = self.by_columns(self.columns(self.rows, shape[shape.len() - 1])?);
+        let part = Layout::strided(shape.into(), room.layout.strides().into(), room.layout.offset())?;
+        let placed = room.with_layout(part);
+        copy::write(&placed, &solutions)?;
+        Ok(placed)
+    }
+
     /// The part of `room` of each matrix.
     fn parts<'a, T: Element>(&self, room: &'a mut Array) -> impl Iterator<Item = &'a mut [T]> + use<'a, T> {
         let numbers = room.owned::<T>();
@@ -239,7 +252,7 @@ fn check_square(x: &Tensor, operation: &'static str) -> Result<usize> {
     if rows != columns {
         return Err(Error::MatrixSquare { operation, rows, columns }.into());
     }
-    check_float(x.dtype(), operation)?;
+    check_float(x, operation)?;
     Ok(rows)
 }
 
@@ -248,13 +261,14 @@ fn check_matrix(x: &Tensor, operation: &'static str) -> Result<(usize, usize)> {
     if x.ndim() < 2 {
         return Err(Error::LinearRank { operation }.into());
     }
-    check_float(x.dtype(), operation)?;
+    check_float(x, operation)?;
     Ok(sides(x))
 }
 
-fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
+fn check_float(x: &Tensor, operation: &'static str) -> Result<()> {
+    let dtype = x.dtype();
     match dtype.is_float() || dtype.is_complex() {
-        true if dtype.is_stored() => check_half(dtype, operation),
+        true if dtype.is_stored() => check_half(x, operation),
         true => Ok(()),
         false => match first_asked(operation) {
             Some(operation) => Err(Error::NotImplementedFor { operation, dtype }.into()),
@@ -276,8 +290,12 @@ fn first_asked(operation: &str) -> Option<&'static str> {
     })
 }
 
+/// What is not called where there are no elements, and so refuses no type of them.
+const OF_ELEMENTS: [&str; 4] = ["cholesky_cpu", "lu_cpu", "linalg_svd_cpu", "linalg_eigh_cpu"];
+
 /// Refuses stored types, but for what consists of products and sums.
-fn check_half(dtype: DType, operation: &'static str) -> Result<()> {
+fn check_half(x: &Tensor, operation: &'static str) -> Result<()> {
+    let dtype = x.dtype();
     let operation = match operation {
         "linalg.matrix_norm" | "linalg.matrix_exp" | "linalg.matrix_power" => return Ok(()),
         "linalg.inv" | "linalg.slogdet" | "logdet" => {
@@ -291,6 +309,9 @@ fn check_half(dtype: DType, operation: &'static str) -> Result<()> {
         "torch.linalg.lu_solve" => "linalg.lu_solve_cpu",
         other => first_asked(other).unwrap_or(other),
     };
+    if x.numel() == 0 && OF_ELEMENTS.contains(&operation) {
+        return Ok(());
+    }
     Err(Error::NotImplementedFor { operation, dtype }.into())
 }
 

@@ -69,7 +69,7 @@ pub fn nuclear(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) 
 fn check(x: &Tensor) -> Result<()> {
     match x.ndim() {
         0 | 1 => Err(Error::LinearRank { operation: "linalg.matrix_norm" }.into()),
-        _ => super::check_float(x.dtype(), "linalg.matrix_norm"),
+        _ => super::check_float(x, "linalg.matrix_norm"),
     }
 }
 
@@ -90,7 +90,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "norm",
         &[
-            "(Tensor input, object p=\"fro\", int[1]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor out=None)",
+            "(Tensor input, object? p=\"fro\", int[1]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor out=None)",
         ],
         "The p-norm of all elements, or of those along dimensions.",
         |a| {

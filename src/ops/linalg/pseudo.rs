@@ -189,7 +189,7 @@ impl Op for LeastSquares {
                     rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
                 });
             });
-            let x = Tensor::from_array(left.by_columns(x));
+            let x = Tensor::from_array(left.above(left.by_columns(x))?);
             let sums = match self.measured {
                 true => {
                     let missing = sub(&matmul(&a, &x)?, &b)?;

@@ -195,7 +195,7 @@ pub fn check_solution(info: &Tensor, operation: &'static str) -> Result<()> {
 
 /// `solve`, and zero, or the step at which nothing was left to divide by: solutions are then infinite, or no numbers.
 pub fn solve_ex(a: &Tensor, b: &Tensor, left: bool) -> Result<(Tensor, Tensor)> {
-    check_float(a.dtype(), "linalg.solve")?;
+    check_float(a, "linalg.solve")?;
     let n = check_square(a, "linalg.solve")?;
     if a.dtype() != b.dtype() {
         return Err(Error::SolveDTypes { left: a.dtype(), right: b.dtype() }.into());

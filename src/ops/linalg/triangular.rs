@@ -127,7 +127,7 @@ fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'static str) 
     if a.dtype() != b.dtype() {
         return Err(Error::EquationDTypes { operation, left: a.dtype(), right: b.dtype() }.into());
     }
-    super::check_float(a.dtype(), operation)?;
+    super::check_float(a, operation)?;
     if side != if left { rows } else { columns } {
         let equation = if left { "AX = B" } else { "XA = B" };
         return Err(Error::EquationShapes { operation, equation, side, rows, columns }.into());
@@ -142,7 +142,7 @@ pub(super) fn check_factored(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: boo
     if lu.ndim() < 2 {
         return Err(Error::LinearArgumentRank { operation: CHECKED, argument: "A" }.into());
     }
-    super::check_float(lu.dtype(), CHECKED)?;
+    super::check_float(lu, CHECKED)?;
     if lu.dtype() != b.dtype() {
         return Err(Error::FactorDTypes { operation: NAME, left: lu.dtype(), right: b.dtype() }.into());
     }

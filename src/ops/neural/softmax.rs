@@ -73,6 +73,9 @@ impl Op for Softmax {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
         let mut y = Array::uninit(&x.layout, x.dtype)?;
+        if x.layout.numel() == 0 {
+            return Ok(smallvec![y]);
+        }
         dispatch!(float x.dtype, T => match self.log {
             true => kernels::log_softmax(x.view::<T>(), self.dim, y.fresh()),
             false => kernels::softmax(x.view::<T>(), self.dim, self.safe, y.fresh()),

@@ -103,6 +103,15 @@ impl Picked {
         Error::NotImplementedFor { operation, dtype }
     }
 
+    /// Whether nothing is compared, so that elements may be of any type: of one without dimensions, and of none so far.
+    fn has_no_choice(&self, x: &Array) -> bool {
+        match self.pick {
+            Pick::Nth(_) | Pick::MostFrequent => x.layout.ndim() == 0,
+            Pick::Running { .. } => x.layout.ndim() == 0 || x.layout.numel() == 0,
+            _ => false,
+        }
+    }
+
     /// Numbers along whose dimension things can be picked: those without dimensions have one.
     fn lifted(&self, x: &Array) -> Result<Array> {
         if x.layout.ndim() > 0 {
@@ -167,6 +176,10 @@ impl Op for Picked {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         // What has no dimensions is picked from as what has one.
         let (ndim, lifted) = (inputs[0].layout.ndim(), self.lifted(&inputs[0])?);
+        if self.has_no_choice(&inputs[0]) {
+            let index = Array::zeroed(&SharedLayout::new(inputs[0].layout.fresh()), DType::Int64)?;
+            return Ok(smallvec![copy::laid_out(&inputs[0], &index.layout)?, index]);
+        }
         let (values, index) = match self.pick {
             Pick::Running { greatest } => {
                 let mut index = Array::uninit(&lifted.layout, DType::Int64)?;
@@ -299,7 +312,7 @@ pub fn kthvalue(x: &Tensor, count: i64, dim: i64, keepdim: bool) -> Result<(Tens
     if count < 1 || count as usize > length {
         return Err(Error::KthvalueCount { dim: at }.into());
     }
-    if x.dtype() == DType::Bool {
+    if x.dtype() == DType::Bool && x.ndim() > 0 {
         return Err(Error::NotImplementedFor { operation: "kthvalue_cpu", dtype: x.dtype() }.into());
     }
     run(x, Pick::Nth(count as usize - 1), dim, !keepdim, "KthvalueBackward0")
