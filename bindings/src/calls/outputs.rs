@@ -3,10 +3,10 @@
 use crate::calls::table::Function;
 use crate::calls::writes;
 use crate::error::raise;
-use crate::signature::accept;
 use crate::tensor::object::as_tensor;
 use crate::values::arguments::{Arguments, tensors_in};
 use crate::values::classes::type_name;
+use crate::values::dtype::element_type;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -85,7 +85,7 @@ pub(crate) fn write<'py>(
 
 /// Refuses an element type that is named and another than that of the tensor which is to hold what is made.
 fn check_named_type(named: &[(&str, Bound<'_, PyAny>)], out: &Bound<'_, PyAny>) -> PyResult<()> {
-    let wanted = named.iter().find(|(name, _)| *name == "dtype").and_then(|(_, value)| accept::dtype(value));
+    let wanted = named.iter().find(|(name, _)| *name == "dtype").and_then(|(_, value)| element_type(value));
     match (wanted, as_tensor(out).map(Tensor::dtype)) {
         (Some(wanted), Some(found)) if wanted != found => {
             let (wanted, found) = (wanted.title(), found.title());
