@@ -1,6 +1,6 @@
 //! The elements of a tensor as plain Python objects: `item`, `tolist`, `int()`, `float()`, `bool()`.
 
-use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
@@ -94,13 +94,7 @@ fn nested<'py>(
             PyListMethods::append(&outer, list)?;
             list = outer;
         } else if around.len() + 1 == shape.len() {
-            let mut row = Vec::new();
-            let count = shape[around.len()];
-            row.try_reserve_exact(count).map_err(|_| PyMemoryError::new_err(()))?;
-            for _ in 0..count {
-                row.push(next(listening)?);
-            }
-            list = PyList::new(py, row)?;
+            list.append(next(listening)?)?;
         } else {
             listening.object(py)?;
             around.push(std::mem::replace(&mut list, PyList::empty(py)));

@@ -38,8 +38,10 @@ impl<'a, T: Copy + Send + Sync + 'static> Operand<'a, T> {
             *size = 1;
         }
         let count: usize = own.iter().product();
-        // Block by block, a column would be gone through for each of its elements.
-        if shape::is_contiguous(&own, strides) || times < OFTEN && !is_crosswise(count, strides) {
+        // Block by block, a column would be gone through for each of its elements; of elements that lie apart, each run
+        // would be written by itself.
+        let is_gathered = times >= OFTEN || strides.last() == Some(&0) || is_crosswise(count, strides);
+        if shape::is_contiguous(&own, strides) || !is_gathered {
             return Operand { elements: Cow::Borrowed(a.memory()), strides: strides.clone() };
         }
         let elements = moves::gathered(&Strided::new(a.memory(), &own, strides).view());

@@ -110,7 +110,7 @@ pub fn gather<T: Copy + Send + Sync + 'static>(a: &Strided<'_, T>, out: &mut [Ma
         while !part.is_empty() {
             let count = (rows - row % rows).min(part.len() / len);
             let Some(now) = part.split_off_mut(..count * len) else { return };
-            lay(matrices.from_row(row), [step, *stride], *len, now, moves::put_first);
+            lay(matrices.memory_of(row), [step, *stride], *len, now, moves::put_first);
             row += count;
         }
     });
@@ -126,7 +126,7 @@ struct Matrices<'a, T> {
 impl<T: Copy + Send + Sync + 'static> Matrices<'_, T> {
     /// The memory from where a row begins.
     #[inline(always)]
-    fn from_row(&self, mut row: usize) -> &[T] {
+    fn memory_of(&self, mut row: usize) -> &[T] {
         let mut offset = 0;
         for (size, stride) in self.sizes.iter().zip(self.strides).rev() {
             offset += row % size * stride;
@@ -145,7 +145,7 @@ impl<T: Copy + Send + Sync + 'static> Matrices<'_, T> {
                 #[inline(always)]
                 || {
                     for (index, out) in (start / matrix..).zip(part.chunks_exact_mut(matrix)) {
-                        let memory = self.from_row(index * rows);
+                        let memory = self.memory_of(index * rows);
                         let columns: [&[T]; N] = std::array::from_fn(
                             #[inline(always)]
                             |column| &memory[column * apart..][..rows],

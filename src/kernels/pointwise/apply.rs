@@ -168,8 +168,11 @@ pub(in crate::kernels) fn each_row<V: Send>(
     body: &dyn for<'a> Body<RowsOf<'a, V>>,
 ) {
     let is_one = out.len() <= len;
+    if out.is_empty() {
+        return;
+    }
     if out.len() <= GRAIN {
-        return if out.is_empty() { () } else { body.run((0, 0, out)) };
+        return body.run((0, 0, out));
     }
     let grain = if is_one { GRAIN } else { (GRAIN / len).max(1) * len };
     each_part(out, grain, &|(start, part): (usize, &mut [V])| match is_one {

@@ -78,13 +78,13 @@ pub(super) fn order(keys: &[u64], out: &mut [i64]) {
                 out[rank as usize] = place;
             }
         };
-        match items.len() {
-            ..=FEWER => put(&ranks::<FEWER>(items)),
-            ..=FEW => put(&ranks::<FEW>(items)),
-            _ => {
-                items.sort_unstable_by(u64::cmp);
-                out.iter_mut().zip(items).for_each(|(out, item)| *out = place(*item));
-            }
+        if items.len() <= FEWER {
+            put(&ranks::<FEWER>(items));
+        } else if items.len() <= FEW {
+            put(&ranks::<FEW>(items));
+        } else {
+            items.sort_unstable_by(u64::cmp);
+            out.iter_mut().zip(items).for_each(|(out, item)| *out = place(*item));
         }
         is_exact
     });
@@ -106,10 +106,14 @@ pub(super) fn order(keys: &[u64], out: &mut [i64]) {
 pub(super) fn ranked(keys: &[u64], rank: usize) -> i64 {
     let at = |ranks: &[u64]| ranks.iter().position(|&other| other == rank as u64).unwrap_or_default() as i64;
     let found = with_items(keys, |items, is_exact| {
-        is_exact.then(|| match items.len() {
-            ..=FEWER => at(&ranks::<FEWER>(items)),
-            ..=FEW => at(&ranks::<FEW>(items)),
-            _ => place(*items.select_nth_unstable_by(rank, u64::cmp).1),
+        is_exact.then(|| {
+            if items.len() <= FEWER {
+                at(&ranks::<FEWER>(items))
+            } else if items.len() <= FEW {
+                at(&ranks::<FEW>(items))
+            } else {
+                place(*items.select_nth_unstable_by(rank, u64::cmp).1)
+            }
         })
     });
     found.unwrap_or_else(|| {
