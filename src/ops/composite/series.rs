@@ -99,10 +99,8 @@ fn check_area(y: &Tensor, distance: Operand<'_>, operation: &'static str) -> Res
 fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) -> Result<Tensor> {
     let place = shape::normalize_dim(dim, y.ndim())?;
     let places = if places.ndim() == 1 {
-        if y.ndim() == 0 {
-            return Err(Error::DimOfScalar { dim }.into());
-        }
-        if places.numel() != y.layout().size(place) {
+        let count = y.layout().shape().get(place).copied().ok_or(Error::DimOfScalar { dim })?;
+        if places.numel() != count {
             return Err(Error::TrapezoidPlaces { operation }.into());
         }
         let mut shape = vec![1; y.ndim()];
