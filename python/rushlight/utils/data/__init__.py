@@ -61,6 +61,7 @@ add_module_aliases(
             "collate_numpy_scalar_fn collate_str_fn collate_tensor_fn default_collate "
             "default_collate_err_msg_format default_collate_fn_map default_convert np_str_obj_array_pattern"
         },
+        "fetch": {".fetch": "_BaseDatasetFetcher _IterableDatasetFetcher _MapDatasetFetcher"},
         "pin_memory": {".collate": "pin_memory"},
         "worker": {".workers": "WorkerInfo get_worker_info", "._seeds": "_generate_state"},
     },

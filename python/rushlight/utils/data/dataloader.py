@@ -1,4 +1,4 @@
-"""`DataLoader`: batches of a data set, read in the process that asks for them."""
+"""`DataLoader`: batches of a data set, read in the process that asks for them or by workers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import os
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ..._rushlight import Generator
 from .collate import default_collate, default_convert
 from .dataset import Dataset as Dataset
 from .dataset import IterableDataset
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
-from .workers import Worker, in_turns
+from .fetch import _BaseDatasetFetcher, _IterableDatasetFetcher, _MapDatasetFetcher
+from .iterators import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader"]
 
@@ -38,82 +39,11 @@ class _DatasetKind:
     Map, Iterable = 0, 1
 
 
-class _BaseDataLoaderIter:
-    """Goes once through the batches of a loader."""
-
-    def __init__(self, loader: DataLoader[Any]) -> None:
-        self._base_seed = fresh_seed(loader.generator)
-        self._loader = loader
-        self._dataset = loader.dataset
-        self._yielded = 0
-        self._batches = self._begin()
-
-    def _begin(self) -> Iterator[Any]:
-        raise NotImplementedError
-
-    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
-        """Go through the batches once more, by the same workers."""
-        self._yielded = 0
-        self._batches = self._begin()
-
-    def __iter__(self) -> _BaseDataLoaderIter:
-        return self
-
-    def _next_data(self) -> Any:
-        return next(self._batches)
-
-    def __next__(self) -> Any:
-        batch = self._next_data()
-        self._yielded += 1
-        told = self._loader._IterableDataset_len_called
-        if told is not None and self._yielded > told:
-            self._warn_of_length(told)
-        return batch
-
-    def _warn_of_length(self, told: int) -> None:
-        text = (
-            f"Length of IterableDataset {self._dataset} was reported to be {told}"
-            f"(when accessing len(dataloader)), but {self._yielded} samples have been fetched. "
-        )
-        if self._loader.num_workers:
-            text += (
-                "For multiprocessing data-loading, this could be caused by not properly configuring the "
-                "IterableDataset replica at each worker. Please see "
-                "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
-            )
-        warnings.warn(text, UserWarning, stacklevel=3)
-
-    def __len__(self) -> int:
-        return len(self._loader)
-
-
-class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    """Reads in the process that asks."""
-
-    def _begin(self) -> Iterator[Any]:
-        loader = self._loader
-        if loader._dataset_kind == _DatasetKind.Iterable:
-            return loader._in_batches(loader.dataset)
-        return (loader._of_indices(loader.dataset, indices) for indices in loader._index_sampler)
-
-
-class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """Reads by workers, which take turns in the process that asks."""
-
-    def _begin(self) -> Iterator[Any]:
-        loader = self._loader
-        kept: list[Worker] | None = vars(self).get("_workers")
-        self._workers = kept or [Worker(loader, at, self._base_seed) for at in range(loader.num_workers)]
-        for worker in self._workers:
-            worker.begin()
-        return in_turns(loader, self._workers, loader._dataset_kind == _DatasetKind.Iterable)
-
-
 class DataLoader(Generic[_T_co]):
     """The samples of a data set in batches, in order or shuffled.
 
-    There are no worker processes: `num_workers` workers take turns in the process that asks. Each has its
-    copy of the data set and its own random numbers, so that the samples are those of as many processes.
+    With `num_workers`, as many processes read ahead. Each has its copy of the data set and its own random
+    numbers; what they have read is copied to the process that asks.
 
     >>> import rushlight as torch
     >>> list(torch.utils.data.DataLoader(range(5), batch_size=2))
@@ -232,24 +162,10 @@ class DataLoader(Generic[_T_co]):
             self._iterator._reset(self)
         return self._iterator
 
-    def _of_indices(self, dataset: Any, indices: Any) -> Any:
-        """Return the batch, or without batches the sample, of indices."""
-        if not self._auto_collation:
-            return self.collate_fn(dataset[indices])
-        if hasattr(dataset, "__getitems__") and dataset.__getitems__:
-            return self.collate_fn(dataset.__getitems__(indices))
-        return self.collate_fn([dataset[index] for index in indices])
-
-    def _in_batches(self, dataset: Any) -> Iterator[Any]:
-        """Return the batches, or without batches the samples, that a data set gives by itself."""
-        samples = iter(dataset)
-        if not self._auto_collation:
-            yield from map(self.collate_fn, samples)
-            return
-        while len(batch := list(islice(samples, self.batch_size))) == self.batch_size:
-            yield self.collate_fn(batch)
-        if batch and not self.drop_last:
-            yield self.collate_fn(batch)
+    def _fetcher_maker(self) -> Callable[[], _BaseDatasetFetcher]:
+        """Return what makes readers of the data set, also in another process."""
+        kind = _IterableDatasetFetcher if self._dataset_kind == _DatasetKind.Iterable else _MapDatasetFetcher
+        return partial(kind, self.dataset, self._auto_collation, self.collate_fn, self.drop_last)
 
     def __len__(self) -> int:
         if isinstance(self.dataset, IterableDataset):
