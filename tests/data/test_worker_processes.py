@@ -121,16 +121,3 @@ def test_types_and_structures_leave_a_worker():
     [batch] = data.DataLoader(Doing(made, 2), batch_size=2, num_workers=1)
     assert batch["x"].dtype == torch.bfloat16 and batch["x"].tolist() == [[0.0] * 3, [1.0] * 3]
     assert batch["y"][0].tolist() == [0, 1] and batch["y"][1] == ("a", "a")
-
-
-def test_batches_are_read_without_workers_by_fetchers():
-    from rushlight.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
-
-    assert _MapDatasetFetcher([5, 6, 7], True, same, False).fetch([2, 0]) == [7, 5]
-    assert _MapDatasetFetcher([5, 6, 7], False, same, False).fetch(1) == 6
-    several = _IterableDatasetFetcher(range(3), True, same, False)
-    assert (several.fetch([None] * 2), several.fetch([None] * 2)) == ([0, 1], [2])
-    with pytest.raises(StopIteration):
-        several.fetch([None])
-    with pytest.raises(StopIteration):
-        _IterableDatasetFetcher(range(1), True, same, True).fetch([None] * 2)

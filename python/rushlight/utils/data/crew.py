@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 from collections import deque
 from contextlib import suppress
 from itertools import cycle, islice
@@ -13,15 +12,15 @@ from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any
 
 from ..._utils import ExceptionWrapper
-from .worker_process import Begin, End, Work, work
-from .workers import WorkerInfo
+from ._utils import MP_STATUS_CHECK_INTERVAL
+from ._utils.signal_handling import how_it_ended
+from ._utils.worker import WorkerInfo, _IterableDatasetStopIteration, _ResumeIteration
+from .worker_process import Leave, Work, work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
 __all__: list[str] = []
-
-_PATIENCE = 5.0  # Seconds in which a worker is to end by itself.
 
 
 class Worker:
@@ -42,9 +41,9 @@ class Worker:
         with suppress(OSError):
             self.tasks.send(task)
 
-    def begin(self) -> None:
+    def resume(self, seed: int | None) -> None:
         """Let it read from the start again; what it still owes is not wanted."""
-        self.give(Begin)
+        self.give(_ResumeIteration(seed))
         for _ in range(self.owed):
             self.take()
         self.active = True
@@ -55,28 +54,26 @@ class Worker:
         try:
             return ForkingPickler.loads(self.results.recv_bytes())
         except (EOFError, OSError):
-            self.process.join(_PATIENCE)
-        text = f"DataLoader worker (pid(s) {self.process.pid}) exited unexpectedly"
-        raise RuntimeError(text) from RuntimeError(self._how_it_ended())
-
-    def _how_it_ended(self) -> str:
-        code, who = self.process.exitcode or 0, f"DataLoader worker (pid {self.process.pid})"
-        if code >= 0:
-            return (
-                f"{who} exited unexpectedly with exit code {code}. Details are lost due to multiprocessing. "
-                "Rerunning with num_workers=0 may give better error trace."
-            )
-        return f"{who} is killed by signal: {signal.strsignal(-code)}. "
+            self.process.join(MP_STATUS_CHECK_INTERVAL)
+        number = self.process.pid
+        text = f"DataLoader worker (pid(s) {number}) exited unexpectedly"
+        raise RuntimeError(text) from RuntimeError(how_it_ended(number, self.process.exitcode or 0))
 
 
 class Crew:
     """All workers of a loader."""
 
-    def __init__(self, loader: Any, base_seed: int) -> None:
+    def __init__(
+        self,
+        loader: Any,
+        make_fetcher: Callable[[], Any],
+        worker_init_fn: Callable[[int], None] | None,
+        base_seed: int,
+    ) -> None:
         context: Any = loader.multiprocessing_context
         if not isinstance(context, multiprocessing.context.BaseContext):
             context = multiprocessing.get_context(context)
-        common = Work(loader._fetcher_maker(), loader.worker_init_fn, base_seed)
+        common = Work(make_fetcher, worker_init_fn, base_seed)
         self._timeout = loader.timeout or None
         self._in_order = loader.in_order
         self._process = os.getpid()
@@ -84,54 +81,62 @@ class Crew:
             Worker(WorkerInfo(at, loader.num_workers, base_seed + at, loader.dataset), common, context)
             for at in range(loader.num_workers)
         ]
+        self._turns = cycle(self.workers)
+        self._owing: deque[Worker] = deque()
         self.ended = False
 
-    def batches(self, indices: Iterator[Any], ahead: int) -> Iterator[Any]:
-        """Return the batches of indices; each worker is given `ahead` of them before one is asked for."""
+    def resume(self, seed: int | None) -> None:
+        """Let all read from the start again, pipes by this seed."""
         for worker in self.workers:
-            worker.begin()
-        owing: deque[Worker] = deque()
-        turns = cycle(self.workers)
+            worker.resume(seed)
+        self._turns = cycle(self.workers)
+        self._owing.clear()
 
-        def send() -> None:
-            """Give a batch to do to the next who has something to read, or to whoever owes least."""
-            free = [worker for worker in islice(turns, len(self.workers)) if worker.active]
-            for index in islice(indices, 1 if free else 0):
-                worker = free[0] if self._in_order else min(free, key=lambda one: one.owed)
-                while next(turns) is not worker:
-                    pass
-                worker.give(index)
-                worker.owed += 1
-                owing.append(worker)
+    def give_next(self, next_index: Callable[[], Any]) -> None:
+        """Give a batch to read to the next who has something to read, or to whoever owes least."""
+        free = [worker for worker in islice(self._turns, len(self.workers)) if worker.active]
+        if not free:
+            return
+        try:
+            index = next_index()
+        except StopIteration:
+            return
+        worker = free[0] if self._in_order else min(free, key=lambda one: one.owed)
+        while next(self._turns) is not worker:
+            pass
+        worker.give(index)
+        worker.owed += 1
+        self._owing.append(worker)
 
-        def read() -> Iterator[Any]:
-            while owing:
-                worker = self._next_of(owing)
-                if not worker.active:
-                    continue
-                result = worker.take()
-                worker.active = result is not End
-                send()
-                if worker.active:
-                    yield result
+    def take_next(self, next_index: Callable[[], Any]) -> Any:
+        """Return the next batch, in whose place another is given to read."""
+        while self._owing:
+            worker = self._next_of_owing()
+            if not worker.active:
+                continue
+            result = worker.take()
+            worker.active = not isinstance(result, _IterableDatasetStopIteration)
+            self.give_next(next_index)
+            if isinstance(result, ExceptionWrapper):
+                result.reraise()
+            if worker.active:
+                return result
+        raise StopIteration
 
-        # Indices are drawn ahead, since workers read ahead.
-        for _ in range(ahead * len(self.workers)):
-            send()
-        return map(_raised, read())
-
-    def _next_of(self, owing: deque[Worker]) -> Worker:
+    def _next_of_owing(self) -> Worker:
         """Return who gives the next batch: whose turn it is, or whoever is first."""
-        found = owing[0]
+        found = self._owing[0]
         if found.active:
             asked = {
-                each.results: each for each in (owing if not self._in_order else (found,)) if each.active
+                each.results: each
+                for each in (self._owing if not self._in_order else (found,))
+                if each.active
             }
             ready = wait(asked, self._timeout)
             if not ready:
                 raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
             found = asked[ready[0]]
-        owing.remove(found)
+        self._owing.remove(found)
         return found
 
     def end(self) -> None:
@@ -139,19 +144,13 @@ class Crew:
         if self.ended or os.getpid() != self._process:
             return
         self.ended = True
+        self._owing.clear()
         for worker in self.workers:
-            worker.give(End)
+            worker.give(Leave)
         for worker in self.workers:
-            worker.process.join(_PATIENCE)
+            worker.process.join(MP_STATUS_CHECK_INTERVAL)
             if worker.process.is_alive():
                 worker.process.terminate()
                 worker.process.join()
             worker.tasks.close()
             worker.results.close()
-
-
-def _raised(result: Any) -> Any:
-    """Return a result; raise it, if it is a failure."""
-    if isinstance(result, ExceptionWrapper):
-        result.reraise()
-    return result

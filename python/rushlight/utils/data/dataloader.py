@@ -6,15 +6,27 @@ import os
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ..._rushlight import Generator
+from ._utils.fetch import _DatasetKind
+from ._utils.worker import get_worker_info as get_worker_info
 from .collate import default_collate, default_convert
+from .datapipes import (
+    IterDataPipe,
+    MapDataPipe,
+    _IterDataPipeSerializationWrapper,
+    _MapDataPipeSerializationWrapper,
+)
 from .dataset import Dataset as Dataset
 from .dataset import IterableDataset
-from .fetch import _BaseDatasetFetcher, _IterableDatasetFetcher, _MapDatasetFetcher
-from .iterators import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
+from .graph_settings import apply_shuffle_settings
+from .iterators import (
+    _BaseDataLoaderIter,
+    _MultiProcessingDataLoaderIter,
+    _SingleProcessDataLoaderIter,
+)
+from .iterators import _sharding_worker_init_fn as _sharding_worker_init_fn
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader"]
@@ -22,6 +34,7 @@ __all__ = ["DataLoader"]
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 _collate_fn_t = typing.Callable[[list[_T]], Any]  # for the annotations of other loaders
+_worker_init_fn_t = typing.Callable[[int], None]
 _SETTLED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
@@ -31,12 +44,6 @@ class _InfiniteConstantSampler(Sampler[None]):
     def __iter__(self) -> Iterator[None]:
         while True:
             yield None
-
-
-class _DatasetKind:
-    """How a data set is read."""
-
-    Map, Iterable = 0, 1
 
 
 class DataLoader(Generic[_T_co]):
@@ -50,7 +57,7 @@ class DataLoader(Generic[_T_co]):
     [tensor([0, 1]), tensor([2, 3]), tensor([4])]
     """
 
-    _settled = False
+    __initialized = False
     _iterator: _BaseDataLoaderIter | None = None
     _IterableDataset_len_called: int | None = None
 
@@ -77,7 +84,7 @@ class DataLoader(Generic[_T_co]):
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
         _check_context(multiprocessing_context, num_workers)
-        self.dataset: Any = dataset
+        self.dataset: Any = _wrapped(dataset)
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
@@ -88,6 +95,10 @@ class DataLoader(Generic[_T_co]):
         self.persistent_workers = persistent_workers
         self.in_order = in_order
         iterable = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
+        if isinstance(dataset, IterDataPipe):
+            apply_shuffle_settings(dataset, shuffle)
+            shuffle = None
         if iterable:
             _check_unspecified(shuffle, sampler, batch_sampler)
         _check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
@@ -108,7 +119,7 @@ class DataLoader(Generic[_T_co]):
         self.batch_sampler: Any = batch_sampler
         self.generator = generator
         self.collate_fn = collate_fn or (default_collate if self._auto_collation else default_convert)
-        self._settled = True
+        self.__initialized = True
         self.check_worker_number_rationality()
 
     def check_worker_number_rationality(self) -> None:
@@ -126,7 +137,7 @@ class DataLoader(Generic[_T_co]):
             )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if self._settled and name in _SETTLED:
+        if self.__initialized and name in _SETTLED:
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
@@ -141,11 +152,6 @@ class DataLoader(Generic[_T_co]):
     def _index_sampler(self) -> Any:
         """What says, one after the other, of which indices a batch or a sample is."""
         return self.batch_sampler if self._auto_collation else self.sampler
-
-    @property
-    def _dataset_kind(self) -> int:
-        """How the data set is read."""
-        return _DatasetKind.Iterable if isinstance(self.dataset, IterableDataset) else _DatasetKind.Map
 
     def _get_iterator(self) -> _BaseDataLoaderIter:
         """Return what goes once through the batches."""
@@ -162,13 +168,8 @@ class DataLoader(Generic[_T_co]):
             self._iterator._reset(self)
         return self._iterator
 
-    def _fetcher_maker(self) -> Callable[[], _BaseDatasetFetcher]:
-        """Return what makes readers of the data set, also in another process."""
-        kind = _IterableDatasetFetcher if self._dataset_kind == _DatasetKind.Iterable else _MapDatasetFetcher
-        return partial(kind, self.dataset, self._auto_collation, self.collate_fn, self.drop_last)
-
     def __len__(self) -> int:
-        if isinstance(self.dataset, IterableDataset):
+        if self._dataset_kind == _DatasetKind.Iterable:
             size: Any = self.dataset
             length = self._IterableDataset_len_called = len(size)
             if self.batch_size is None:
@@ -176,6 +177,13 @@ class DataLoader(Generic[_T_co]):
             rest = 0 if self.drop_last else self.batch_size - 1
             return (length + rest) // self.batch_size
         return len(self._index_sampler)
+
+
+def _wrapped(dataset: Any) -> Any:
+    """Return a data set that is a pipe in the wrapper in which pipes go to workers."""
+    if isinstance(dataset, IterDataPipe):
+        return _IterDataPipeSerializationWrapper(dataset)
+    return _MapDataPipeSerializationWrapper(dataset) if isinstance(dataset, MapDataPipe) else dataset
 
 
 def _check_workers(

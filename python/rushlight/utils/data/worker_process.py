@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._utils import ExceptionWrapper
-from . import workers
-from ._seeds import _generate_state
-from .fetch import _IterableDatasetFetcher
+from ._utils import worker
+from ._utils.fetch import _IterableDatasetFetcher
+from ._utils.signal_handling import _set_worker_signal_handlers
+from ._utils.worker import WorkerInfo, _generate_state, _IterableDatasetStopIteration, _ResumeIteration
+from .datapipes import IterDataPipe
+from .graph_settings import apply_random_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,12 +29,8 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-class Begin:
-    """The task to read from the start again."""
-
-
-class End:
-    """The answer of a worker whose data set has nothing more, and the task to leave."""
+class Leave:
+    """The task to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,10 @@ class Work:
     base_seed: int
 
 
-def work(info: workers.WorkerInfo, common: Work, tasks: Connection, results: Connection) -> None:
+def work(info: WorkerInfo, common: Work, tasks: Connection, results: Connection) -> None:
     """Be the worker until there are no more tasks, or nobody who gives any."""
-    workers._worker_info = info
+    worker._worker_info = info
+    _set_worker_signal_handlers()
     native.set_num_threads(1)
     random.seed(info.seed)
     native.default_generator.manual_seed(info.seed)
@@ -61,7 +61,7 @@ def work(info: workers.WorkerInfo, common: Work, tasks: Connection, results: Con
         pass  # Whoever waits for the batches is interrupted too, and says so.
 
 
-def _results(info: workers.WorkerInfo, common: Work, tasks: Connection) -> Iterator[Any]:
+def _results(info: WorkerInfo, common: Work, tasks: Connection) -> Iterator[Any]:
     """Read batch after batch; what fails becomes the failure, to be raised where the batch is awaited."""
     failure: ExceptionWrapper | None = None
     try:
@@ -71,7 +71,10 @@ def _results(info: workers.WorkerInfo, common: Work, tasks: Connection) -> Itera
         failure = _failed(info.id)
     fetcher: Any = None
     for task in _tasks(tasks):
-        if task is Begin:
+        if isinstance(task, _ResumeIteration):
+            if isinstance(info.dataset, IterDataPipe):
+                assert task.seed is not None
+                apply_random_seed(info.dataset, native.Generator().manual_seed(task.seed))
             fetcher = None
             continue
         result: Any
@@ -84,7 +87,7 @@ def _results(info: workers.WorkerInfo, common: Work, tasks: Connection) -> Itera
                 result = fetcher.fetch(task)
             except Exception as error:
                 ended = isinstance(error, StopIteration) and isinstance(fetcher, _IterableDatasetFetcher)
-                result = End if ended else _failed(info.id)
+                result = _IterableDatasetStopIteration(info.id) if ended else _failed(info.id)
         yield result
 
 
@@ -96,10 +99,10 @@ def _tasks(tasks: Connection) -> Iterator[Any]:
     while True:
         while not pending or tasks.poll():
             try:
-                task = tasks.recv() if tasks in wait(sources) else End
+                task = tasks.recv() if tasks in wait(sources) else Leave
             except EOFError:
                 return
-            if task is End:
+            if task is Leave:
                 return
             pending.append(task)
         yield pending.popleft()
