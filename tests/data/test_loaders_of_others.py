@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -169,6 +171,30 @@ def test_failures_of_processes_are_told_once():
     watching._remove_worker_pids(6)
     os.waitpid(child, 0)
     os.waitpid(killed, 0)
+
+
+WATCHED = """
+import multiprocessing, signal, sys, time
+from rushlight.utils.data._utils import signal_handling
+
+def slow(*args):
+    time.sleep(0.5)
+    sys.exit(0)
+
+processes = []
+for handler in (slow, signal.SIG_DFL):
+    signal.signal(signal.SIGTERM, handler)
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,), daemon=True)
+    process.start()
+    processes.append(process.pid)
+signal_handling._set_worker_pids(1, tuple(processes))
+signal_handling._set_SIGCHLD_handler()
+"""
+
+
+def test_what_ends_with_the_program_is_no_failure():
+    ended = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_vitals_are_not_noted():

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -121,3 +122,15 @@ def test_types_and_structures_leave_a_worker():
     [batch] = data.DataLoader(Doing(made, 2), batch_size=2, num_workers=1)
     assert batch["x"].dtype == torch.bfloat16 and batch["x"].tolist() == [[0.0] * 3, [1.0] * 3]
     assert batch["y"][0].tolist() == [0, 1] and batch["y"][1] == ("a", "a")
+
+
+@pytest.mark.parametrize("program", ["", "; sys.exit(0)"])
+def test_a_program_may_end_before_its_loaders(program):
+    lines = (
+        "import sys, rushlight as torch",
+        "loader = torch.utils.data.DataLoader(range(9), num_workers=2, persistent_workers=True)",
+        "batches = iter(loader)",
+        f"print(next(batches).item()){program}",
+    )
+    ended = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "0\n", "")

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Generator, empty, int64
+from . import _utils
 from ._utils.fetch import _DatasetKind
 from ._utils.worker import get_worker_info
 from .datapipes import IterDataPipe, MapDataPipe
@@ -166,7 +167,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._crew.end()
 
     def __del__(self) -> None:
-        self._shutdown_workers()
+        # When the interpreter ends, it lets the processes go by itself, before modules are gone one by one.
+        if not getattr(_utils, "python_exit_status", True):
+            self._shutdown_workers()
 
 
 def _processes() -> tuple[int, int]:

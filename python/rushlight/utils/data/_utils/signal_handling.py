@@ -72,10 +72,13 @@ def _set_SIGCHLD_handler() -> None:
     main = threading.current_thread() is threading.main_thread()
     if _SIGCHLD_handler_set or not main or not hasattr(signal, "SIGCHLD"):
         return
+    from multiprocessing.util import is_exiting
+
     before = signal.getsignal(signal.SIGCHLD)
 
     def handler(number: int, frame: Any) -> None:
-        _error_if_any_worker_fails()
+        if not is_exiting():  # Else processes that still run are ended, which is no failure.
+            _error_if_any_worker_fails()
         if callable(before):
             before(number, frame)
 
