@@ -291,7 +291,8 @@ else:
             "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor",
             "._settings": "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
             "get_float32_matmul_precision is_deterministic_algorithms_warn_only_enabled "
-            "set_deterministic_debug_mode set_float32_matmul_precision use_deterministic_algorithms",
+            "set_deterministic_debug_mode set_float32_matmul_precision set_vital "
+            "use_deterministic_algorithms",
             "._tensors.sharing": "frombuffer",
             "._functions.spectra": "istft stft",
             "._devices.streams": "AcceleratorError Event OutOfMemoryError Stream get_device_module",

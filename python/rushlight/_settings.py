@@ -92,3 +92,12 @@ def set_float32_matmul_precision(precision: str) -> None:
         "setFloat32MatmulPrecision call has no effect.",
         stacklevel=2,
     )
+
+
+def set_vital(*args: Any) -> None:
+    """Note nothing: what loaders of other libraries tell about themselves, nobody asks for any longer.
+
+    >>> import rushlight as torch
+    >>> torch.set_vital("Dataloader", "enabled", "True")
+    """
+    warnings.warn("'set_vital' is deprecated, please do not call", stacklevel=2)

@@ -1,5 +1,6 @@
 """Workers of a loader: what each knows, reads and draws, and how their failures arrive."""
 
+import os
 import random
 
 import pytest
@@ -62,7 +63,7 @@ def fail(number):
     raise ValueError(f"worker {number} does not begin")
 
 
-def test_workers_read_in_turns_and_know_who_they_are():
+def test_workers_take_turns_and_know_who_they_are():
     loader = data.DataLoader(Squares(), batch_size=2, num_workers=3)
     squares, workers = zip(*loader, strict=True)
     assert torch.cat(squares).tolist() == [index * index for index in range(8)]
@@ -122,42 +123,66 @@ def test_failures_say_which_worker_they_are_of():
     assert "worker 0 does not begin" in str(raised.value)
 
 
+class Begun(data.IterableDataset):
+    """How often the worker has begun, and its process."""
+
+    times = 0
+
+    def __iter__(self):
+        return iter([(self.times, os.getpid())])
+
+
+def count(number):
+    data.get_worker_info().dataset.times += 1
+
+
 def test_persistent_workers_begin_once():
-    began = []
     loader = data.DataLoader(
-        Numbers(2), batch_size=None, num_workers=1, persistent_workers=True, worker_init_fn=began.append
+        Begun(), batch_size=None, num_workers=1, persistent_workers=True, worker_init_fn=count
     )
-    assert [list(loader) for _ in range(3)] == [[0, 1]] * 3
-    if torch.__name__ == "rushlight":
-        assert began == [0]
+    first, *others = (list(loader) for _ in range(3))
+    assert first[0][0] == 1 and others == [first] * 2
+    assert first[0][1] != os.getpid() and loader.dataset.times == 0
+    once = data.DataLoader(Begun(), batch_size=None, num_workers=1, worker_init_fn=count)
+    assert list(once) != list(once)
+
+
+class Shown(data.Dataset):
+    """What a worker knows of itself, in words."""
+
+    def __len__(self):
+        return 1
+
+    def __repr__(self):
+        return "Shown()"
+
+    def __getitem__(self, index):
+        worker = data.get_worker_info()
+        with pytest.raises(AttributeError, match="cannot assign to field 'id'"):
+            worker.id = 3
+        return repr(worker), torch.get_num_threads()
 
 
 def test_what_a_worker_knows_is_shown_and_stays():
-    shown = []
-
-    def look(number):
-        worker = data.get_worker_info()
-        shown.append(repr(worker))
-        with pytest.raises(AttributeError, match="cannot assign to field 'id'"):
-            worker.id = 3
-
-    list(data.DataLoader(range(2), num_workers=1, worker_init_fn=look))
-    if shown:
-        assert shown[0].startswith("WorkerInfo(id=0, num_workers=1, seed=")
-        assert ", dataset=range(0, 2), rng=None, " in shown[0]
+    [(shown, threads)] = data.DataLoader(Shown(), batch_size=None, num_workers=1)
+    assert shown.startswith("WorkerInfo(id=0, num_workers=1, seed=")
+    assert ", dataset=Shown(), rng=None, " in shown
+    assert threads == 1
 
 
-@pytest.mark.own
-def test_loaders_read_within_loaders():
-    class Nested(data.Dataset):
-        def __len__(self):
-            return 2
+class Nested(data.Dataset):
+    def __len__(self):
+        return 1
 
-        def __getitem__(self, index):
-            inner = list(data.DataLoader(Squares(), batch_size=None, num_workers=2))
-            return index, data.get_worker_info().id, inner[1][1]
+    def __getitem__(self, index):
+        return list(data.DataLoader(Squares(), num_workers=index))
 
-    assert list(data.DataLoader(Nested(), batch_size=None, num_workers=2)) == [[0, 0, 1], [1, 1, 1]]
+
+def test_workers_have_no_workers():
+    with pytest.raises(AssertionError, match="daemonic processes are not allowed to have children"):
+        list(data.DataLoader(Nested(), batch_size=None, sampler=[1], num_workers=1))
+    [batches] = data.DataLoader(Nested(), batch_size=None, num_workers=1)
+    assert len(batches) == 8
 
 
 def test_what_is_drawn_of_weights_is_drawn_when_it_is_asked_for():

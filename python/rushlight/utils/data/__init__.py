@@ -1,7 +1,9 @@
-"""Data sets, the order in which they are read, and batches of them, in the process that asks."""
+"""Data sets, the order in which they are read, and batches of them."""
 
 from ..._lazy import on_first_use
-from ..._module_aliases import add_module_aliases
+from . import _utils as _utils
+from ._utils.fetch import _DatasetKind as _DatasetKind
+from ._utils.worker import get_worker_info
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader
 from .dataset import (
@@ -23,7 +25,6 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from .workers import get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -52,18 +53,3 @@ __getattr__, __dir__ = on_first_use(
     rooms={"datapipes", "graph", "graph_settings"},
     places={".datapipes": "IterDataPipe MapDataPipe functional_datapipe"},
 )
-add_module_aliases(globals(), {"_utils": {}})
-add_module_aliases(
-    vars(_utils),  # type: ignore[name-defined]  # noqa: F821
-    {
-        "collate": {
-            ".collate": "collate collate_float_fn collate_int_fn collate_numpy_array_fn "
-            "collate_numpy_scalar_fn collate_str_fn collate_tensor_fn default_collate "
-            "default_collate_err_msg_format default_collate_fn_map default_convert np_str_obj_array_pattern"
-        },
-        "pin_memory": {".collate": "pin_memory"},
-        "worker": {".workers": "WorkerInfo get_worker_info", "._seeds": "_generate_state"},
-    },
-)
-# How often the ends of workers would be looked for, in seconds, and whether the interpreter ends.
-vars(_utils).update(MP_STATUS_CHECK_INTERVAL=5.0, python_exit_status=False)  # type: ignore[name-defined]  # noqa: F821

@@ -1,4 +1,4 @@
-"""`DataLoader`: batches of a data set, read in the process that asks for them."""
+"""`DataLoader`: batches of a data set, read in the process that asks for them or by workers."""
 
 from __future__ import annotations
 
@@ -6,21 +6,35 @@ import os
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from ..._rushlight import Generator
+from ._utils.fetch import _DatasetKind
+from ._utils.worker import get_worker_info as get_worker_info
 from .collate import default_collate, default_convert
+from .datapipes import (
+    IterDataPipe,
+    MapDataPipe,
+    _IterDataPipeSerializationWrapper,
+    _MapDataPipeSerializationWrapper,
+)
 from .dataset import Dataset as Dataset
 from .dataset import IterableDataset
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
-from .workers import Worker, in_turns
+from .graph_settings import apply_shuffle_settings
+from .iterators import (
+    _BaseDataLoaderIter,
+    _MultiProcessingDataLoaderIter,
+    _SingleProcessDataLoaderIter,
+)
+from .iterators import _sharding_worker_init_fn as _sharding_worker_init_fn
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader"]
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 _collate_fn_t = typing.Callable[[list[_T]], Any]  # for the annotations of other loaders
+_worker_init_fn_t = typing.Callable[[int], None]
 _SETTLED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
@@ -32,95 +46,18 @@ class _InfiniteConstantSampler(Sampler[None]):
             yield None
 
 
-class _DatasetKind:
-    """How a data set is read."""
-
-    Map, Iterable = 0, 1
-
-
-class _BaseDataLoaderIter:
-    """Goes once through the batches of a loader."""
-
-    def __init__(self, loader: DataLoader[Any]) -> None:
-        self._base_seed = fresh_seed(loader.generator)
-        self._loader = loader
-        self._dataset = loader.dataset
-        self._yielded = 0
-        self._batches = self._begin()
-
-    def _begin(self) -> Iterator[Any]:
-        raise NotImplementedError
-
-    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
-        """Go through the batches once more, by the same workers."""
-        self._yielded = 0
-        self._batches = self._begin()
-
-    def __iter__(self) -> _BaseDataLoaderIter:
-        return self
-
-    def _next_data(self) -> Any:
-        return next(self._batches)
-
-    def __next__(self) -> Any:
-        batch = self._next_data()
-        self._yielded += 1
-        told = self._loader._IterableDataset_len_called
-        if told is not None and self._yielded > told:
-            self._warn_of_length(told)
-        return batch
-
-    def _warn_of_length(self, told: int) -> None:
-        text = (
-            f"Length of IterableDataset {self._dataset} was reported to be {told}"
-            f"(when accessing len(dataloader)), but {self._yielded} samples have been fetched. "
-        )
-        if self._loader.num_workers:
-            text += (
-                "For multiprocessing data-loading, this could be caused by not properly configuring the "
-                "IterableDataset replica at each worker. Please see "
-                "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
-            )
-        warnings.warn(text, UserWarning, stacklevel=3)
-
-    def __len__(self) -> int:
-        return len(self._loader)
-
-
-class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    """Reads in the process that asks."""
-
-    def _begin(self) -> Iterator[Any]:
-        loader = self._loader
-        if loader._dataset_kind == _DatasetKind.Iterable:
-            return loader._in_batches(loader.dataset)
-        return (loader._of_indices(loader.dataset, indices) for indices in loader._index_sampler)
-
-
-class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """Reads by workers, which take turns in the process that asks."""
-
-    def _begin(self) -> Iterator[Any]:
-        loader = self._loader
-        kept: list[Worker] | None = vars(self).get("_workers")
-        self._workers = kept or [Worker(loader, at, self._base_seed) for at in range(loader.num_workers)]
-        for worker in self._workers:
-            worker.begin()
-        return in_turns(loader, self._workers, loader._dataset_kind == _DatasetKind.Iterable)
-
-
 class DataLoader(Generic[_T_co]):
     """The samples of a data set in batches, in order or shuffled.
 
-    There are no worker processes: `num_workers` workers take turns in the process that asks. Each has its
-    copy of the data set and its own random numbers, so that the samples are those of as many processes.
+    With `num_workers`, as many processes read ahead. Each has its copy of the data set and its own random
+    numbers; what they have read is copied to the process that asks.
 
     >>> import rushlight as torch
     >>> list(torch.utils.data.DataLoader(range(5), batch_size=2))
     [tensor([0, 1]), tensor([2, 3]), tensor([4])]
     """
 
-    _settled = False
+    __initialized = False
     _iterator: _BaseDataLoaderIter | None = None
     _IterableDataset_len_called: int | None = None
 
@@ -147,7 +84,7 @@ class DataLoader(Generic[_T_co]):
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
         _check_context(multiprocessing_context, num_workers)
-        self.dataset: Any = dataset
+        self.dataset: Any = _wrapped(dataset)
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
@@ -158,6 +95,10 @@ class DataLoader(Generic[_T_co]):
         self.persistent_workers = persistent_workers
         self.in_order = in_order
         iterable = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
+        if isinstance(dataset, IterDataPipe):
+            apply_shuffle_settings(dataset, shuffle)
+            shuffle = None
         if iterable:
             _check_unspecified(shuffle, sampler, batch_sampler)
         _check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
@@ -178,7 +119,7 @@ class DataLoader(Generic[_T_co]):
         self.batch_sampler: Any = batch_sampler
         self.generator = generator
         self.collate_fn = collate_fn or (default_collate if self._auto_collation else default_convert)
-        self._settled = True
+        self.__initialized = True
         self.check_worker_number_rationality()
 
     def check_worker_number_rationality(self) -> None:
@@ -196,7 +137,7 @@ class DataLoader(Generic[_T_co]):
             )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if self._settled and name in _SETTLED:
+        if self.__initialized and name in _SETTLED:
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
@@ -211,11 +152,6 @@ class DataLoader(Generic[_T_co]):
     def _index_sampler(self) -> Any:
         """What says, one after the other, of which indices a batch or a sample is."""
         return self.batch_sampler if self._auto_collation else self.sampler
-
-    @property
-    def _dataset_kind(self) -> int:
-        """How the data set is read."""
-        return _DatasetKind.Iterable if isinstance(self.dataset, IterableDataset) else _DatasetKind.Map
 
     def _get_iterator(self) -> _BaseDataLoaderIter:
         """Return what goes once through the batches."""
@@ -232,27 +168,8 @@ class DataLoader(Generic[_T_co]):
             self._iterator._reset(self)
         return self._iterator
 
-    def _of_indices(self, dataset: Any, indices: Any) -> Any:
-        """Return the batch, or without batches the sample, of indices."""
-        if not self._auto_collation:
-            return self.collate_fn(dataset[indices])
-        if hasattr(dataset, "__getitems__") and dataset.__getitems__:
-            return self.collate_fn(dataset.__getitems__(indices))
-        return self.collate_fn([dataset[index] for index in indices])
-
-    def _in_batches(self, dataset: Any) -> Iterator[Any]:
-        """Return the batches, or without batches the samples, that a data set gives by itself."""
-        samples = iter(dataset)
-        if not self._auto_collation:
-            yield from map(self.collate_fn, samples)
-            return
-        while len(batch := list(islice(samples, self.batch_size))) == self.batch_size:
-            yield self.collate_fn(batch)
-        if batch and not self.drop_last:
-            yield self.collate_fn(batch)
-
     def __len__(self) -> int:
-        if isinstance(self.dataset, IterableDataset):
+        if self._dataset_kind == _DatasetKind.Iterable:
             size: Any = self.dataset
             length = self._IterableDataset_len_called = len(size)
             if self.batch_size is None:
@@ -260,6 +177,13 @@ class DataLoader(Generic[_T_co]):
             rest = 0 if self.drop_last else self.batch_size - 1
             return (length + rest) // self.batch_size
         return len(self._index_sampler)
+
+
+def _wrapped(dataset: Any) -> Any:
+    """Return a data set that is a pipe in the wrapper in which pipes go to workers."""
+    if isinstance(dataset, IterDataPipe):
+        return _IterDataPipeSerializationWrapper(dataset)
+    return _MapDataPipeSerializationWrapper(dataset) if isinstance(dataset, MapDataPipe) else dataset
 
 
 def _check_workers(
