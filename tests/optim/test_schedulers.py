@@ -143,3 +143,46 @@ def test_what_happens_on_a_plateau_can_be_replaced():
     scheduler.step(2.0)
     assert seen == [2]
     assert optimizer.param_groups[0]["lr"] == 0.1
+
+
+def test_tensors_that_were_given_may_change_afterwards():
+    def halved(make, *names):
+        given = {name: torch.tensor(0.5) for name in names}
+        rate = torch.tensor(0.25)
+        optimizer = torch.optim.SGD([torch.zeros(1)], lr=rate)
+        schedule = make(optimizer, **given)
+        [group] = optimizer.param_groups
+        before = {name: float(value) for name, value in group.items() if name in (*names, "initial_lr")}
+        for value in (rate, *given.values()):
+            value.mul_(0.5)
+        optimizer.step()
+        schedule.step()
+        assert {name: float(group[name]) for name in before} == before
+        return schedule
+
+    schedulers = torch.optim.lr_scheduler
+    cyclic = halved(
+        lambda optimizer, **given: schedulers.CyclicLR(optimizer, base_lr=0.25, **given),
+        *("max_lr", "base_momentum", "max_momentum"),
+    )
+    assert cyclic.max_lrs == [0.5]
+    halved(
+        lambda optimizer, **given: schedulers.OneCycleLR(optimizer, total_steps=10, **given),
+        *("max_lr", "base_momentum", "max_momentum"),
+    )
+    halved(torch.optim.swa_utils.SWALR, "swa_lr")
+
+
+def test_a_cycle_goes_the_way_that_an_old_state_has_as_a_function():
+    optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=5, cycle_momentum=False)
+    del schedule._anneal_func_type
+    way = torch.optim.lr_scheduler.OneCycleLR._annealing_linear
+    schedule.load_state_dict({**schedule.state_dict(), "anneal_func": way})
+    rates = []
+    for _ in range(3):
+        optimizer.step()
+        schedule.step()
+        rates.append(round(schedule.get_last_lr()[0], 4))
+    assert rates == [0.8571, 0.5714, 0.2857]
+    assert torch.optim.lr_scheduler.OneCycleLR._annealing_cos(1, 0.0, 0.5) == 0.5

@@ -27,6 +27,14 @@ def filled(parameter: Tensor, option: Any) -> Tensor:
 class Adaptive(Parameterwise):
     """An optimiser that counts the steps of each parameter in its state, and keeps there what it has seen."""
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for kept in self.state.values():
+            # Files of former times have plain numbers where tensors count.
+            for name in ("step", "mu_product"):
+                if isinstance(kept.get(name), (int, float)):
+                    kept[name] = tensor(float(kept[name]))
+
     def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
         state = self.state[parameter]
         if not state:

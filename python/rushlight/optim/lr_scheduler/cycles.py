@@ -8,6 +8,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from ..._rushlight import Tensor
 from ..optimizer import Optimizer
 from .base import LRScheduler, set_rate
 
@@ -15,16 +16,16 @@ __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
 
 def _each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """Return a value for each group."""
+    """Return a value for each group, that stays as it is when a tensor that was given changes."""
     groups = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
-        return [value] * groups
+        value = [value] * groups
     if len(value) != groups:
         raise ValueError(
             f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
             f"param_groups has {groups}."
         )
-    return list(value)
+    return [one.detach().clone() if isinstance(one, Tensor) else one for one in value]
 
 
 class _Cycling(LRScheduler):
@@ -288,10 +289,21 @@ class OneCycleLR(_Cycling):
             self._begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def _between(self, start: Any, end: Any, share: float) -> Any:
-        if self._anneal_func_type == "linear":
-            return (end - start) * share + start
-        return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+    @staticmethod
+    def _annealing_cos(start: Any, end: Any, pct: float) -> Any:
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+
+    @staticmethod
+    def _annealing_linear(start: Any, end: Any, pct: float) -> Any:
+        return (end - start) * pct + start
+
+    @property
+    def _between(self) -> Callable[[Any, Any, float], Any]:
+        """The way from one value to another, which states of former times have as a function."""
+        kept = vars(self)
+        if "_anneal_func_type" not in kept:
+            return kept["anneal_func"]  # type: ignore[no-any-return]
+        return self._annealing_linear if self._anneal_func_type == "linear" else self._annealing_cos
 
     def get_lr(self) -> list[Any]:
         step = self.last_epoch
