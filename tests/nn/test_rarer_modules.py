@@ -126,3 +126,16 @@ def test_adaptive_pools_say_where_the_greatest_elements_are():
     x = torch.arange(16.0).reshape(1, 1, 4, 4)
     values, places = F.adaptive_max_pool2d_with_indices(x, 2)
     assert values.flatten().tolist() == [5.0, 7.0, 13.0, 15.0] == places.flatten().tolist()
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((1, 0, 4, 4), 1), ((1, 1, 0, 4), 2), ((0, 0, 4, 4), 1), ((0, 0, 0), 1)]
+)
+def test_windows_by_chance_need_samples(shape, dim):
+    words = "fractional_max_pool2d(): Expected input to have non-zero size for non-batch dimensions, but got"
+    with pytest.raises(RuntimeError) as raised:
+        F.fractional_max_pool2d(torch.ones(shape), 2, output_size=(1, 1))
+    assert str(raised.value) == f"{words}{list(shape)} with dimension {dim} being empty."
+    assert F.fractional_max_pool2d(torch.ones(0, 1, 4, 4), 2, output_size=(1, 1)).shape == (0, 1, 1, 1)
+    with pytest.raises(RuntimeError, match=r"got\[1, 0, 4, 4, 4\] with dimension 1 being empty"):
+        F.fractional_max_pool3d(torch.ones(1, 0, 4, 4, 4), 2, output_size=(1, 1, 1))

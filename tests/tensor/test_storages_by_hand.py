@@ -62,3 +62,36 @@ def test_how_often_they_warn_can_be_said():
         warnings.simplefilter("always")
         torch.FloatStorage(1)
     assert not told
+
+
+def test_storages_lie_in_files(tmp_path):
+    path = str(tmp_path / "elements")
+    storage = torch.FloatStorage.from_file(path, True, 4)
+    storage.fill_(2)
+    assert storage.size() == 4
+    assert (tmp_path / "elements").stat().st_size == 16
+    own = torch.FloatStorage.from_file(path, False, 3)
+    own.fill_(3)
+    assert torch.FloatStorage.from_file(path, True, 4).tolist() == [2.0] * 4
+
+
+def test_sizes_of_storages_are_whole_numbers_of_any_kind():
+    numpy = pytest.importorskip("numpy")
+    assert torch.FloatStorage(numpy.int8(3)).size() == 3
+    with pytest.raises(TypeError, match="Argument type not recognized"):
+        torch.FloatStorage(torch.tensor(3))
+
+
+@pytest.mark.parametrize("answer", ["a", None, 1j])
+def test_what_a_function_makes_of_elements_is_a_number(answer):
+    kind = type(answer).__name__
+    with pytest.raises(TypeError, match=f"^must be real number, not {kind}$"):
+        torch.ones(1).apply_(lambda x: answer)
+    with pytest.raises(TypeError, match=f"^'{kind}' object cannot be interpreted as an integer$"):
+        torch.ones(1, dtype=torch.int64).apply_(lambda x: answer)
+
+
+def test_numbers_that_a_function_makes_become_elements():
+    assert torch.ones(1, dtype=torch.int64).apply_(lambda x: 1.5).item() == 1
+    assert torch.ones(1, dtype=torch.complex64).apply_(lambda x: 1j).item() == 1j
+    assert torch.ones(1, dtype=torch.bool).apply_(lambda x: 1j).item() is True

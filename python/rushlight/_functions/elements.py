@@ -40,10 +40,19 @@ def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Cal
             raise TypeError(f"{name}: expected {kinds[0]} for 'other' (got {kinds[1]})")
     columns = [x.expand(target.shape).flatten().tolist() for x in (target, *others)]
     made = [function(*elements) for elements in zip(*columns, strict=True)]
-    if target.is_floating_point():
-        for element in made:
-            if isinstance(element, str):
-                raise TypeError(f"must be real number, not {type(element).__name__}")
+    for element in made:
+        _check_number(element, target)
     values = _rushlight.tensor(made).reshape(target.shape).to(target.dtype) if made else target
     with no_grad():
         return target.copy_(values)
+
+
+def _check_number(element: Any, target: Tensor) -> None:
+    """Refuse what is no number of a kind that can stand among the elements."""
+    takes_complex = target.is_complex() or target.dtype is _rushlight.bool
+    if hasattr(element, "__float__") or (isinstance(element, complex) and takes_complex):
+        return
+    kind = type(element).__name__
+    if target.is_floating_point() or target.is_complex():
+        raise TypeError(f"must be real number, not {kind}")
+    raise TypeError(f"'{kind}' object cannot be interpreted as an integer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _rushlight as native
-from ..storage import TypedStorage
+from ..storage import TypedStorage, UntypedStorage
 from .storage_making import only_of_its_type
 
 __all__ = [
@@ -35,6 +35,11 @@ class _OfOneType(type):
     ) -> TypedStorage:
         only_of_its_type(cls, dtype, device)
         return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls.dtype, _kind=cls, **hidden)
+
+    def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
+        """Return so many elements of a file, to which writes go on if it is `shared`."""
+        memory = UntypedStorage.from_file(filename, shared, size * cls.dtype.itemsize)
+        return TypedStorage(wrap_storage=memory, dtype=cls.dtype, _internal=True)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from .. import _rushlight as native
@@ -50,8 +51,8 @@ def bytes_for(args: tuple[Any, ...], wrap_storage: Any, dtype: Any, device: Any,
     if not args:
         return UntypedStorage(0, device=device)
     (given,) = args
-    if isinstance(given, int):
-        return UntypedStorage(given * dtype.itemsize, device=device)
+    if hasattr(given, "__index__") and not isinstance(given, native.Tensor):
+        return UntypedStorage(index(given) * dtype.itemsize, device=device)
     if not isinstance(given, Sequence):
         raise TypeError(f"{head}\nArgument type not recognized: {type(given)}")
     made: UntypedStorage = native.tensor(given, dtype=dtype, device=device).untyped_storage()

@@ -53,6 +53,12 @@ def _check(input: Tensor, name: str, kernel: Sequence[int], sizes: Sequence[int]
     names = ("time", "height", "width")[-count:]
     room = 0 if count == 2 else 1
     name = f"{name}()" if count == 2 else f"{name}_out()"
+    for dim in range(1, input.dim()):
+        if input.shape[dim] == 0:
+            raise RuntimeError(
+                f"{name}: Expected input to have non-zero size for non-batch dimensions, but "
+                f"got{list(input.shape)} with dimension {dim} being empty."
+            )
     for side, size, window, result in zip(names, input.shape[-count:], kernel, sizes, strict=True):
         if result + window - 1 + room > size:
             raise RuntimeError(f"{name}: pool {side} {window} too large relative to input {side} {size}")
