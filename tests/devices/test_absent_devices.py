@@ -111,3 +111,13 @@ def test_types_and_layouts_that_are_named():
         assert repr(getattr(torch, name)) == f"torch.{name}"
     assert torch.ones(1).layout != torch.sparse_coo and torch.ones(1).dtype != torch.uint16
     assert torch.uint16.itemsize == 2 and torch.float8_e5m2.is_floating_point
+
+
+def test_what_devices_exchange_is_found_by_its_former_name():
+    from rushlight.cuda import comm
+
+    ones, twos = torch.ones(2), torch.full((2,), 2.0)
+    copies = comm.broadcast_coalesced([ones, twos], (0, 1))
+    assert [[one.tolist() for one in each] for each in copies] == [[[1, 1], [2, 2]]] * 2
+    sums = comm.reduce_add_coalesced([[ones, twos], [twos, twos]])
+    assert [one.tolist() for one in sums] == [[3, 3], [4, 4]]

@@ -97,3 +97,22 @@ def test_former_names_say_so_and_what_is_never_called_too():
     with raises(NotImplementedError, "fallthrough_kernel() should never be called."):
         torch.library.fallthrough_kernel()
     assert torch.library.get_ctx() is None
+
+
+def test_kernels_can_come_before_their_operator_and_the_nearest_key_computes():
+    kernels = {
+        factor: lambda x, factor=factor: x * factor for factor in (2, 3, 5, 7)
+    }  # One each, to tell them apart.
+    torch.library.impl("registered::early", ["CPU"])(kernels[2])
+    with raises(AttributeError, "'_OpNamespace' 'registered' object has no attribute 'early'"):
+        torch.ops.registered.early  # noqa: B018
+    torch.library.define("registered::early", "(Tensor x) -> Tensor")
+    torch.library.impl("registered::early", "default")(kernels[3])
+    torch.library.impl("registered::early", "CUDA")(kernels[5])
+    assert torch.ops.registered.early(torch.ones(1)).item() == 2
+
+    torch.library.define("registered::late", "(Tensor x) -> Tensor")
+    torch.library.impl("registered::late", "default", kernels[3])
+    assert torch.ops.registered.late(torch.ones(1)).item() == 3
+    torch.library.impl("registered::late", ["cuda", "cpu"], kernels[7])
+    assert torch.ops.registered.late(torch.ones(1)).item() == 7

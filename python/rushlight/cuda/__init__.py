@@ -6,6 +6,7 @@ from typing import Any
 
 from .._devices.absent import idle, refusing
 from .._lazy import on_first_use
+from .._module_aliases import add_module_aliases
 from . import graphs, memory, random, streams
 from ._utils import NO_DEVICE, device, device_of
 from ._utils import _get_device_index as _get_device_index
@@ -41,6 +42,16 @@ __getattr__, __dir__ = on_first_use(
     globals(),
     rooms={"amp", "jiterator", "nccl", "nvtx", "profiler"},
     places={"._classes": f"{_CLASSES} sparse"},
+)
+
+add_module_aliases(
+    globals(),
+    {
+        "comm": {
+            "rushlight.nn.parallel.comm": "broadcast broadcast_coalesced gather reduce_add "
+            "reduce_add_coalesced scatter"
+        }
+    },
 )
 
 __all__ = [

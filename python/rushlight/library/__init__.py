@@ -19,12 +19,13 @@ tensor(12.)
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._ops import OpOverload
 from .._schemas import FunctionSchema
 from .checks import opcheck
-from .operator import CustomOpDef, find, forget
+from .operator import CustomOpDef, declare, find, forget, when_known
 from .schema import infer_schema, written_to
 
 if TYPE_CHECKING:
@@ -227,16 +228,18 @@ def register_vmap(
     return _definition(op).register_vmap(func)
 
 
-# The keys for whose kernels torch looks if tensors are on the CPU.
+# The keys for whose kernels torch looks if tensors are on the CPU, and how early.
 _OF_THE_CPU = {
-    "",
-    "Autograd",
-    "AutogradCPU",
-    "CPU",
-    "CompositeExplicitAutograd",
-    "CompositeExplicitAutogradNonFunctional",
-    "CompositeImplicitAutograd",
+    "Autograd": 3,
+    "AutogradCPU": 3,
+    "": 2,
+    "CPU": 2,
+    "CompositeExplicitAutograd": 1,
+    "CompositeExplicitAutogradNonFunctional": 1,
+    "CompositeImplicitAutograd": 0,
 }
+# What functions that have a type of device call these keys.
+_KEYS_OF_TYPES = {"default": "CompositeExplicitAutograd", "cpu": "CPU"}
 
 
 class Library:
@@ -263,7 +266,7 @@ class Library:
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare an operator by its schema, and return its name."""
         name, _, rest = schema.partition("(")
-        CustomOpDef(self.ns, name, f"({rest}", None)._follows = True
+        declare(CustomOpDef(self.ns, name, f"({rest}", None))
         self._op_defs.add(f"{self.ns}::{name}")
         return name
 
@@ -278,18 +281,24 @@ class Library:
         A function for the key "Meta" says what the results look like. Other devices are never there.
         """
         name = op_name if isinstance(op_name, str) else op_name.name()
-        definition = find(name if "::" in name else f"{self.ns}::{name}")
-        key = dispatch_key or self.dispatch_key
-        if key == "Meta":
-            definition.register_fake(fn)
-            return
-        if key not in _OF_THE_CPU:
-            # Among others "Autocast…", which would call the operator again beneath what calls it here.
-            return
-        definition._kernel = definition._init_fn = fn
-        if key.startswith("Autograd"):
-            # It is called in the place of what was registered as derivative.
-            definition._follows = True
+        qualname = name if "::" in name else f"{self.ns}::{name}"
+        when_known(qualname, partial(_add_kernel, fn=fn, key=dispatch_key or self.dispatch_key))
+
+
+def _add_kernel(definition: CustomOpDef, fn: Callable[..., Any], key: str) -> None:
+    """Have `fn` compute an operator for a key, unless what computes it is for one that comes earlier."""
+    if key == "Meta":
+        definition.register_fake(fn)
+        return
+    order = _OF_THE_CPU.get(key)
+    # Among others "Autocast…" is none, which would call the operator again beneath what calls it here.
+    if order is None or order < definition._kernel_order:
+        return
+    definition._kernel = definition._init_fn = fn
+    definition._kernel_order = order
+    if key.startswith("Autograd"):
+        # It is called in the place of what was registered as derivative.
+        definition._follows = True
 
 
 @contextmanager
@@ -313,8 +322,11 @@ def impl(
 ) -> Any:
     """Have a function compute an operator that was declared."""
 
+    library = lib or Library(qualname.partition("::")[0], "FRAGMENT")
+
     def register(func: Callable[..., Any]) -> Callable[..., Any]:
-        Library(qualname.partition("::")[0], "FRAGMENT").impl(qualname, func)
+        for kind in (types,) if isinstance(types, str) else types:
+            library.impl(qualname, func, _KEYS_OF_TYPES.get(kind, kind))
         return func
 
     return register if func is None else register(func)

@@ -31,6 +31,7 @@ _ALIASED = (
 )
 
 _KNOWN: dict[str, CustomOpDef] = {}
+_WAITING: dict[str, list[Callable[[CustomOpDef], None]]] = {}  # What is told of operators before they are.
 
 
 def find(name: str) -> CustomOpDef:
@@ -39,6 +40,21 @@ def find(name: str) -> CustomOpDef:
         namespace, _, own = name.partition("::")
         raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{own}'")
     return _KNOWN[name]
+
+
+def when_known(name: str, then: Callable[[CustomOpDef], None]) -> None:
+    """Do something with an operator: now, or as soon as it is declared."""
+    if name in _KNOWN:
+        then(_KNOWN[name])
+    else:
+        _WAITING.setdefault(name, []).append(then)
+
+
+def declare(definition: CustomOpDef) -> None:
+    """Have an operator that autograd follows, with what was told of it before."""
+    definition._follows = True
+    for then in _WAITING.pop(definition._qualname, ()):
+        then(definition)
 
 
 def forget(name: str) -> None:
@@ -69,6 +85,7 @@ class CustomOpDef:
         self._namespace, self._name, self._schema = namespace, name, schema
         self._qualname = f"{namespace}::{name}"
         self._init_fn = self._kernel = fn
+        self._kernel_order = 0  # How early torch would look for what computes it.
         self._is_kernel_off = False
         # As which type tensors are given in mixed precision, and what answers where modes or classes are.
         self._cast_inputs: _rushlight.dtype | None = None

@@ -27,7 +27,9 @@ add_module_aliases(
     globals(),
     {
         "_functions": {"._transfers": "Broadcast Gather ReduceAddCoalesced Scatter"},
-        "comm": {"._transfers": "broadcast gather reduce_add scatter"},
+        "comm": {
+            "._transfers": "broadcast broadcast_coalesced gather reduce_add reduce_add_coalesced scatter"
+        },
     },
 )
 

@@ -12,8 +12,10 @@ __all__ = [
     "ReduceAddCoalesced",
     "Scatter",
     "broadcast",
+    "broadcast_coalesced",
     "gather",
     "reduce_add",
+    "reduce_add_coalesced",
     "scatter",
 ]
 
@@ -29,6 +31,18 @@ def reduce_add(inputs: Any, destination: Any = None) -> Tensor:
     for one in inputs[1:]:
         total = total + one
     return total
+
+
+def broadcast_coalesced(tensors: Any, devices: Any, buffer_size: int = 10485760) -> list[list[Tensor]]:
+    """Return the tensors, once for each device."""
+    return [list(tensors) for _ in devices]
+
+
+def reduce_add_coalesced(
+    inputs: Any, destination: Any = None, buffer_size: int = 10485760
+) -> tuple[Tensor, ...]:
+    """Return the sums of tensors that stand at the same place in several lists."""
+    return tuple(reduce_add(those, destination) for those in zip(*inputs, strict=True))
 
 
 def scatter(
