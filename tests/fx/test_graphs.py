@@ -252,3 +252,16 @@ def test_a_module_whose_way_depends_on_values_is_exported_on_the_way_of_its_exam
 def test_inputs_without_a_default_have_none_afterwards():
     moved = torch.fx.Transformer(torch.fx.symbolic_trace(lambda x, y=None: x)).transform()
     assert [node.args for node in moved.graph.nodes][:2] == [(), (None,)]
+
+
+def test_columns_of_a_table_are_wider_than_their_titles(capsys):
+    graph = fx.Graph()
+    graph.output(graph.call_module("relu", (graph.placeholder("x"),)))
+    graph.print_tabular()
+    assert capsys.readouterr().out.splitlines() == [
+        "opcode       name    target    args     kwargs",
+        "-----------  ------  --------  -------  --------",
+        "placeholder  x       x         ()       {}",
+        "call_module  relu    relu      (x,)     {}",
+        "output       output  output    (relu,)  {}",
+    ]

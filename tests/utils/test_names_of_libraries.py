@@ -327,3 +327,17 @@ def test_names_of_the_onnx_format_are_where_the_compiled_module_has_them():
         9,
         16,
     ]
+
+
+def test_there_is_no_compiler_for_other_devices():
+    from rushlight.utils import _triton
+
+    assert not _triton.has_triton() and not _triton.has_triton_package()
+
+
+def test_a_former_name_of_the_rank_in_the_world():
+    import pytest
+    from rushlight.distributed import distributed_c10d
+
+    with pytest.warns(FutureWarning, match="_get_global_rank` is deprecated"):
+        distributed_c10d._get_global_rank(distributed_c10d._world.default, 0)

@@ -60,7 +60,7 @@ add_module_aliases(
             "._stores": _NAMES["._stores"] + " default_pg_timeout",
             "._world": _NAMES["._world"]
             + " _get_default_group=default_group _get_default_store=default_store "
-            "_rank_not_in_group=is_outside _world=world",
+            "_get_global_rank=former_global_rank _rank_not_in_group=is_outside _world=world",
         },
     },
 )

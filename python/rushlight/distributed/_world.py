@@ -357,6 +357,17 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     return ranks[group_rank]
 
 
+def former_global_rank(group: ProcessGroup, rank: int) -> int:
+    """Return the same, by the name that libraries still ask for."""
+    warnings.warn(
+        "`torch.distributed.distributed_c10d._get_global_rank` is deprecated, please use "
+        "`torch.distributed.distributed_c10d.get_global_rank` instead",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return get_global_rank(group, rank)
+
+
 def get_backend(group: ProcessGroup | None = None) -> str:
     """Return what the processes of a group reach each other by."""
     found = group or default_group()

@@ -339,7 +339,8 @@ class Graph:
         """Print the nodes as a table."""
         head = ("opcode", "name", "target", "args", "kwargs")
         rows = [tuple(str(getattr(n, what)) for what in ("op", *head[1:])) for n in self.nodes]
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        # Columns are two wider than their titles, as those of `tabulate` are, which torch has print them.
+        widths = [max(len(title) + 2, *map(len, c)) for title, *c in zip(head, *rows, strict=True)]
         ruler = tuple("-" * width for width in widths)
         for row in (head, ruler, *rows):
             print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
