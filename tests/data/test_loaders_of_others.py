@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -11,7 +9,7 @@ import rushlight as torch
 from rushlight.utils import data
 from rushlight.utils.data import _utils, datapipes, graph_settings
 from rushlight.utils.data import dataloader as loaders
-from support import raises
+from support import raises, run_script
 
 
 class Numbers(data.IterableDataset):
@@ -69,6 +67,32 @@ def test_an_iterator_can_be_derived():
         iterator.__getstate__()
 
 
+class CountedAhead(loaders._MultiProcessingDataLoaderIter):
+    """Counts the indices that workers are given."""
+
+    indices = 0
+
+    def _next_index(self):
+        self.indices += 1
+        return super()._next_index()
+
+
+def test_indices_for_workers_are_drawn_ahead_by_the_iterator():
+    iterator = CountedAhead(data.DataLoader(range(9), num_workers=1, prefetch_factor=3))
+    assert iterator.indices == 3
+    assert next(iterator).item() == 0 and iterator.indices == 4
+    assert len(list(iterator)) == 8 and iterator.indices == 9 + 3
+
+
+def test_seeds_of_pipes_are_drawn_of_the_generator():
+    for workers, drawn in ((0, 2), (1, 3)):
+        generators = [torch.Generator().manual_seed(3) for _ in range(2)]
+        iter(data.DataLoader(Half(), num_workers=workers, generator=generators[0]))
+        for _ in range(drawn):
+            torch.empty((), dtype=torch.int64).random_(generator=generators[1])
+        assert torch.equal(*(generator.get_state() for generator in generators))
+
+
 class Loader(data.DataLoader):
     """As libraries derive: it settles everything by itself."""
 
@@ -79,6 +103,7 @@ class Loader(data.DataLoader):
         self.batch_sampler = data.BatchSampler(self.sampler, 2, False)
         self.batch_size, self.drop_last, self.num_workers, self.timeout = 2, False, 0, 0
         self.persistent_workers, self.generator = False, None
+        self.pin_memory, self._IterableDataset_len_called = False, None
         self.collate_fn = _utils.collate.default_collate
         self._DataLoader__initialized = True
 
@@ -91,10 +116,10 @@ def test_a_loader_can_be_derived():
 
 
 def test_pipes_are_shared_shuffled_and_seeded():
-    pipe = datapipes.IterableWrapper(range(8)).shuffle()
+    pipe = datapipes.iter.IterableWrapper(range(8)).shuffle()
     loader = data.DataLoader(pipe, batch_size=4, shuffle=False)
     assert [batch.tolist() for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert isinstance(loader.dataset, datapipes._IterDataPipeSerializationWrapper)
+    assert isinstance(loader.dataset, datapipes.datapipe._IterDataPipeSerializationWrapper)
     iterator = iter(loader)
     assert isinstance(iterator._shared_seed, int)
     shuffled = data.DataLoader(pipe, batch_size=None, shuffle=True)
@@ -102,7 +127,7 @@ def test_pipes_are_shared_shuffled_and_seeded():
     assert graph_settings.apply_sharding(pipe, 2, 0) is pipe
 
 
-class Half(datapipes.IterDataPipe):
+class Half(data.IterDataPipe):
     share = (1, 0)
 
     def apply_sharding(self, number, which):
@@ -174,8 +199,10 @@ def test_failures_of_processes_are_told_once():
 
 
 WATCHED = """
-import multiprocessing, signal, sys, time
+import multiprocessing, os, signal, sys, time
 from rushlight.utils.data._utils import signal_handling
+
+os.dup2(1, 2)
 
 def slow(*args):
     time.sleep(0.5)
@@ -192,9 +219,9 @@ signal_handling._set_SIGCHLD_handler()
 """
 
 
+@pytest.mark.own
 def test_what_ends_with_the_program_is_no_failure():
-    ended = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert run_script(WATCHED) == ""
 
 
 def test_vitals_are_not_noted():
