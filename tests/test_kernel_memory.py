@@ -28,7 +28,7 @@ OF_DIMENSIONS = {
     },
     "random/generator.rs": {"let mut bytes = vec![0; Self::STATE_BYTES];"},
     "reduction/reduce/mod.rs": {"let mut order: SmallVec<[usize; 6]> = (0..view.ndim()).collect();"},
-    "reduction/reduce/moments.rs": {"let mut shape = view.shape().to_vec();"},
+    "reduction/reduce/moments.rs": {"let mut kept = view.shape().to_vec();"},
 }
 
 

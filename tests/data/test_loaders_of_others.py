@@ -208,11 +208,18 @@ def slow(*args):
     time.sleep(0.5)
     sys.exit(0)
 
+def stay(begun):
+    begun.set()
+    time.sleep(60)
+
 processes = []
+context = multiprocessing.get_context("fork")
 for handler in (slow, signal.SIG_DFL):
     signal.signal(signal.SIGTERM, handler)
-    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,), daemon=True)
+    begun = context.Event()
+    process = context.Process(target=stay, args=(begun,), daemon=True)
     process.start()
+    begun.wait()
     processes.append(process.pid)
 signal_handling._set_worker_pids(1, tuple(processes))
 signal_handling._set_SIGCHLD_handler()
