@@ -116,9 +116,10 @@ const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     ("bindings/src/values/device", &["cpu", "cuda"], "devices"),
     (
         "bindings/src/values/dtype",
-        &["cdouble", "cfloat", "chalf", "double", "float", "half", "int", "long", "short", "to"],
-        "types, and a parameter",
+        &["cdouble", "cfloat", "chalf", "double", "float", "half", "int", "long", "short"],
+        "types",
     ),
+    ("bindings/src/values/element_types", &["to"], "a parameter"),
     ("bindings/src/values/generator", &["int"], "a class of Python"),
     ("bindings/src/values/limits", &["type"], "a parameter"),
     ("bindings/src/values/size", &["numel"], "a method of sizes"),

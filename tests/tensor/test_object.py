@@ -277,3 +277,17 @@ def test_a_number_has_no_dimension_to_ask_for(dim):
     for ask in (x.size, x.stride):
         with pytest.raises(IndexError, match=f"Dimension specified as {dim} but tensor has no dimensions"):
             ask(dim)
+
+
+class Behind:
+    def __radd__(self, other):
+        return "behind", other
+
+
+def test_what_can_add_itself_to_a_size_does():
+    assert torch.Size([1]) + Behind() == ("behind", torch.Size([1]))
+    more = (2,)
+    assert torch.Size([1]) + more == (1, 2)
+    for other, name in (([1], "list"), (3, "int"), (None, "NoneType")):
+        with pytest.raises(TypeError, match=rf"can only concatenate tuple \(not {name}\) to torch.Size"):
+            torch.Size([1]) + other

@@ -145,3 +145,31 @@ def test_reversed_turns_the_first_dimension_around():
     assert torch.equal(reversed(x), x.flip(0))
     number = torch.tensor(2.0)
     assert reversed(number) is number
+
+
+def test_equality_with_an_array_is_of_elements():
+    x = torch.arange(3)
+    for equal in (x == np.array([0, 5, 2]), np.array([0, 5, 2]) == x):
+        assert equal.tolist() == [True, False, True] and equal.dtype == torch.bool
+    assert (x == np.arange(3)[:, None]).shape == (3, 3)
+    assert (torch.nn.Parameter(torch.ones(2)) == np.ones(2)).tolist() == [True, True]
+    assert (torch.ones(0) == np.ones(0)).shape == (0,)
+    with pytest.raises(
+        RuntimeError, match=r"The size of tensor a \(3\) must match the size of tensor b \(4\)"
+    ):
+        x == np.arange(4)  # noqa: B015
+    with pytest.raises(ValueError, match="At least one stride in the given numpy array is negative"):
+        x == np.arange(3)[::-1]  # noqa: B015
+
+
+@pytest.mark.parametrize("other", [["a"], [None, None, None], ["2020-01-01"]])
+def test_no_tensor_is_equal_to_an_array_of_other_things(other):
+    assert (torch.arange(3) == np.array(other)) is False
+    assert (torch.arange(3) == np.array(other, dtype=object)) is False
+
+
+def test_no_other_comparison_takes_an_array():
+    x = torch.arange(3)
+    assert (x != np.arange(3)) is True
+    with pytest.raises(TypeError, match="not supported between instances of 'Tensor'"):
+        x < np.arange(3)  # noqa: B015

@@ -12,6 +12,7 @@ use std::ffi::{c_int, c_void};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
 use rushlight::dispatch::modes::intercept;
 use rushlight::dispatch::{binary as binary_ops, unary as unary_ops};
 use rushlight::graph::observe::profile;
@@ -24,6 +25,7 @@ use rushlight::{Result, Tensor};
 use smallvec::smallvec;
 
 use super::index;
+use super::numpy;
 use super::object::{borrow, guarded, guarded_status, slot, wrap_raw};
 use super::values;
 use crate::error::raise;
@@ -335,16 +337,50 @@ unsafe extern "C" fn compared(
     right: *mut ffi::PyObject,
     operation: std::ffi::c_int,
 ) -> *mut ffi::PyObject {
-    if intercept::is_active() {
-        return compared_by_name(left, right, operation);
+    let answer = match intercept::is_active() {
+        true => compared_by_name(left, right, operation),
+        false => binary(left, right, comparison(operation), |left, right| match operation {
+            ffi::Py_LT => compare::lt(left, right),
+            ffi::Py_LE => compare::le(left, right),
+            ffi::Py_EQ => compare::eq(left, right),
+            ffi::Py_NE => compare::ne(left, right),
+            ffi::Py_GT => compare::gt(left, right),
+            _ => compare::ge(left, right),
+        }),
+    };
+    // SAFETY: it lives for ever.
+    match operation == ffi::Py_EQ && answer == unsafe { ffi::Py_NotImplemented() } {
+        true => equal_to_array(left, right, answer),
+        false => answer,
     }
-    binary(left, right, comparison(operation), |left, right| match operation {
-        ffi::Py_LT => compare::lt(left, right),
-        ffi::Py_LE => compare::le(left, right),
-        ffi::Py_EQ => compare::eq(left, right),
-        ffi::Py_NE => compare::ne(left, right),
-        ffi::Py_GT => compare::gt(left, right),
-        _ => compare::ge(left, right),
+}
+
+/// `x == array` of numpy's elements, as only this comparison has it; `declined` if there is no tensor of them.
+#[cold]
+fn equal_to_array(
+    left: *mut ffi::PyObject,
+    right: *mut ffi::PyObject,
+    declined: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: slots are called with live objects, which the caller keeps during the call; the answer is owned.
+        let (tensor, other, declined) = unsafe {
+            (
+                Bound::from_borrowed_ptr(py, left),
+                Bound::from_borrowed_ptr(py, right),
+                Bound::from_owned_ptr(py, declined),
+            )
+        };
+        if !numpy::is_array(&other) {
+            return Ok(declined.into_ptr());
+        }
+        match numpy::read(&other) {
+            Ok(Some(elements)) => {
+                tensor.rich_compare(elements.to_python(py)?, CompareOp::Eq).map(Bound::into_ptr)
+            }
+            Err(error) if !error.is_instance_of::<PyTypeError>(py) => Err(error),
+            _ => Ok(declined.into_ptr()),
+        }
     })
 }
 

@@ -79,6 +79,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
         slot(ffi::Py_tp_new, new as *mut c_void),
         slot(ffi::Py_tp_repr, repr as *mut c_void),
         slot(ffi::Py_nb_add, concatenate as *mut c_void),
+        slot(ffi::Py_sq_concat, refuse_to_concatenate as *mut c_void),
         slot(ffi::Py_sq_repeat, repeat as *mut c_void),
         slot(ffi::Py_mp_subscript, subscript as *mut c_void),
         slot(ffi::Py_tp_methods, methods.as_mut_ptr().cast()),
@@ -176,15 +177,23 @@ unsafe extern "C" fn concatenate(left: *mut ffi::PyObject, right: *mut ffi::PyOb
         // SAFETY: the interpreter passes live objects.
         let (left, right) =
             unsafe { (Bound::from_borrowed_ptr(py, left), Bound::from_borrowed_ptr(py, right)) };
-        let Ok(first) = left.cast::<PyTuple>() else { return Ok(py.NotImplemented().into_ptr()) };
-        let Ok(second) = right.cast::<PyTuple>() else {
-            let name = right.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "can only concatenate tuple (not {name}) to torch.Size"
-            )));
+        let (Ok(first), Ok(second)) = (left.cast::<PyTuple>(), right.cast::<PyTuple>()) else {
+            return Ok(py.NotImplemented().into_ptr());
         };
         let joined = PyTuple::new(py, first.iter().chain(second.iter()).collect::<Vec<_>>())?;
         from_tuple(&joined).map(Bound::into_ptr)
+    })
+}
+
+/// What is said of something that is no tuple and cannot add itself to one either.
+unsafe extern "C" fn refuse_to_concatenate(
+    _size: *mut ffi::PyObject,
+    other: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    guarded(|py| {
+        // SAFETY: the interpreter passes live objects.
+        let name = unsafe { Bound::from_borrowed_ptr(py, other) }.get_type().name()?;
+        Err(PyTypeError::new_err(format!("can only concatenate tuple (not {name}) to torch.Size")))
     })
 }
 

@@ -158,6 +158,9 @@ impl Op for SoftmaxGradient {
         let g = &inputs[0];
         let g = copy::as_type(g, y.dtype)?;
         let mut z = Array::uninit(&y.layout, y.dtype)?;
+        if y.layout.numel() == 0 {
+            return Ok(smallvec![z]);
+        }
         dispatch!(float y.dtype, T => match self.log {
             true => kernels::log_softmax_backward(g.view::<T>(), y.view(), self.dim, z.fresh()),
             false => kernels::softmax_backward(g.view::<T>(), y.view(), self.dim, z.fresh()),
