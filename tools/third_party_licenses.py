@@ -120,7 +120,8 @@ def render(packages: list[dict]) -> str:
         holders[text] = [name]
     if without_text:
         lines += ["\nPublished without the text of its licence, which is the one named above:", *without_text]
-    for text, names in holders.items():
+    # Texts that are nearly the same stand beside each other, where archives find what they have in common.
+    for text, names in sorted(holders.items(), key=lambda item: (len(item[0]), item[0])):
         lines += ["", RULE, *names, RULE, "", text]
     return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines()) + "\n"
 
