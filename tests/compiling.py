@@ -46,3 +46,18 @@ def run_both(make, calls, changes=None):
     for number, (plain, own) in enumerate(zip(*states, strict=True)):
         assert plain == own, f"call {number} differs"
     return compiled
+
+
+def repeat_both(make, calls):
+    """Call what `make` gives so often, without arguments: one by one, and compiled in one call."""
+    states = []
+    for at_once in (False, True):
+        torch.manual_seed(0)
+        function, _, things = make()
+        if at_once:
+            torch.compiler.repeat(torch.compile(function, backend="eager"), calls)
+        else:
+            for _ in range(calls):
+                function()
+        states.append(state_of(*things))
+    assert states[0] == states[1]

@@ -2,7 +2,8 @@
 
 import pytest
 import rushlight as torch
-from compiling import run_both
+from compiling import repeat_both, run_both
+from custom_functions.square import Square
 from rushlight.func import jacfwd, jacrev, vmap
 
 pytestmark = pytest.mark.own
@@ -54,17 +55,11 @@ def test_steps_that_give_parameters_their_numbers_are_recorded(step):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_many_of_them_in_one_call_are_many_calls(step):
-    weights = []
-    for compiled in (False, True):
-        torch.manual_seed(0)
-        function, (weight, _) = trained(step)
-        if compiled:
-            torch.compiler.repeat(torch.compile(function), 30)
-        else:
-            for _ in range(30):
-                function()
-        weights.append(weight.tolist())
-    assert weights[0] == weights[1]
+    def make():
+        function, parameters = trained(step)
+        return function, lambda number: (), parameters
+
+    repeat_both(make, 30)
 
 
 def test_who_has_the_old_memory_keeps_it():
@@ -103,18 +98,6 @@ def test_a_tensor_may_be_given_what_the_function_returns():
         return function, lambda number: (), (weight,)
 
     run_both(make, 9)
-
-
-class Square(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, gradient):
-        (x,) = ctx.saved_tensors
-        return 2 * x * gradient
 
 
 class Turned(torch.autograd.Function):

@@ -2,7 +2,7 @@
 
 import pytest
 import rushlight as torch
-from compiling import run_both
+from compiling import repeat_both, run_both
 
 pytestmark = pytest.mark.own
 
@@ -151,17 +151,7 @@ def test_many_runs_in_one_call_are_many_calls():
         return function, lambda number: (), (state,)
 
     both(make)
-    results = []
-    for compiled in (False, True):
-        torch.manual_seed(0)
-        function, _, (state,) = make()
-        if compiled:
-            torch.compiler.repeat(torch.compile(function), 40)
-        else:
-            for _ in range(40):
-                function()
-        results.append(state.tolist())
-    assert results[0] == results[1]
+    repeat_both(make, 40)
 
 
 def test_more_than_fits_into_registers_of_its_own_is_read_where_it_lies():
