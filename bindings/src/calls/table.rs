@@ -123,8 +123,9 @@ impl Callable {
 
     /// Says which its object is.
     pub(super) fn install(&self, object: Bound<'_, PyAny>) {
+        let py = object.py();
         // It is installed once.
-        let _ = self.object.set(object.py(), object.clone().unbind());
+        let _ = self.object.set(py, object.unbind());
     }
 
     /// The Python object.

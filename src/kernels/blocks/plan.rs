@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::geometry::strided::merged;
+use crate::kernels::geometry::strided::{self, merged};
 use crate::kernels::parallel::{Body, each_item};
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::shape::Dims;
@@ -62,13 +62,9 @@ impl Plan {
     /// Where the element at `start` lies, the first of a range, if one step along each axis is so many elements.
     pub(super) fn offset(&self, strides: &[usize], start: usize) -> usize {
         let (whole, _) = self.lengths();
-        let (mut outer, first) = (start / whole, start % whole / self.inner);
-        let mut offset = first * strides.get(self.axis).copied().unwrap_or(0);
-        for (&size, &stride) in self.sizes[..self.axis].iter().zip(strides).rev() {
-            offset += outer % size * stride;
-            outer /= size;
-        }
-        offset
+        let (outer, first) = (start / whole, start % whole / self.inner);
+        let step = strides.get(self.axis).copied().unwrap_or(0);
+        first * step + strided::offset(outer, &self.sizes[..self.axis], strides)
     }
 
     /// The axes of a block of so many elements, of which one step is so many: lengths and steps. What goes on as along

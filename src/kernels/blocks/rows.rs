@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::{Pair, Visit2};
-use crate::kernels::geometry::strided::Strided;
+use crate::kernels::geometry::strided::{self, Strided};
 use crate::kernels::pointwise::apply::Rows;
 
 /// Shorter rows are gathered.
@@ -59,15 +59,9 @@ pub(super) fn each_matrix<V: Send, A: Copy, B: Copy>(
         _ => 0,
     };
     for (matrix, out) in out.chunks_mut((rows * len).max(1)).enumerate() {
-        let (mut rest, mut offsets) = (matrix, [0, 0]);
-        for (axis, size) in outer.iter().enumerate().rev() {
-            for (offset, strides) in offsets.iter_mut().zip(&plan.strides) {
-                *offset += rest % size * strides[axis];
-            }
-            rest /= size;
-        }
-        let a = Rows { elements: &a[offsets[0]..], step: step(0) };
-        let b = Rows { elements: &b[offsets[1]..], step: step(1) };
+        let start = |place: usize| strided::offset(matrix, outer, &plan.strides[place]);
+        let a = Rows { elements: &a[start(0)..], step: step(0) };
+        let b = Rows { elements: &b[start(1)..], step: step(1) };
         let pair = match (plan.strides[0].last(), plan.strides[1].last()) {
             (_, Some(0)) => Pair::Beside(a, b),
             (Some(0), _) => Pair::Behind(a, b),

@@ -80,6 +80,17 @@ pub(in crate::kernels) fn merged(shape: &[usize], operands: &[&[usize]]) -> (Dim
     (sizes, strides)
 }
 
+/// Where what is at a position of these sizes lies, in row-major order, if one step along each dimension is so many places.
+#[inline(always)]
+pub(in crate::kernels) fn offset(mut position: usize, sizes: &[usize], strides: &[usize]) -> usize {
+    let mut offset = 0;
+    for (size, stride) in sizes.iter().zip(strides).rev() {
+        offset += position % size * stride;
+        position /= size;
+    }
+    offset
+}
+
 /// Fewer elements of a row, or fewer rows in a matrix, are better moved along other dimensions.
 const FEW: usize = 4;
 
@@ -126,13 +137,8 @@ struct Matrices<'a, T> {
 impl<T: Copy + Send + Sync + 'static> Matrices<'_, T> {
     /// The memory from where a row begins.
     #[inline(always)]
-    fn memory_of(&self, mut row: usize) -> &[T] {
-        let mut offset = 0;
-        for (size, stride) in self.sizes.iter().zip(self.strides).rev() {
-            offset += row % size * stride;
-            row /= size;
-        }
-        &self.memory[offset..]
+    fn memory_of(&self, row: usize) -> &[T] {
+        &self.memory[offset(row, self.sizes, self.strides)..]
     }
 
     /// The elements of columns that lie in order, so far from each other, row by row.

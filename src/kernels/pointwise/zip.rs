@@ -59,9 +59,7 @@ pub fn zip_behind<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A, B) -> U + Copy + Sync,
 ) {
-    apply::each_row_beside(out, len, b, a, move |out, b, a| {
-        out.write(f(a, b));
-    });
+    zip_beside(len, b, a, out, move |b, a| f(a, b));
 }
 
 /// Visits rows of so many elements one by one, with the number of each.
