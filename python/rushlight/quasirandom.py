@@ -28,36 +28,40 @@ _PIECE = 1 << 20
 _DIMENSIONS = 1 + sum(_COUNTS)
 
 
-def _packed() -> NDArray[Any]:
-    """Return the bits of the file: of each sequence its polynomial, then its first direction numbers.
+def _packed() -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what the file has of the sequences: how far their polynomials are apart, and bits of numbers.
 
-    The first and last coefficient of a polynomial, and the last bit of every number, are one, and left out.
+    A polynomial is an integer, of the coefficients between the first and the last, which are one; those of a
+    degree rise. Bits are those of the first direction numbers, without the last of each, which is one too.
     """
     from importlib.resources import files
 
-    return numpy.frombuffer((files(__package__) / "_sobol_directions.bin").read_bytes(), dtype=numpy.uint8)
+    held = (files(__package__) / "_sobol_directions.bin").read_bytes()
+    packed = numpy.frombuffer(held, dtype=numpy.uint8)
+    return packed[: _DIMENSIONS - 1], packed[_DIMENSIONS - 1 :]
 
 
 def _directions(dimension: int) -> NDArray[Any]:
     """Return the direction numbers of the first sequences, as integers of 30 bits: a row for each."""
     rows = [numpy.ones((1, _BITS), dtype=numpy.int64)]
-    left, start, packed = dimension - 1, 0, _packed()
+    (gaps, packed), left, first, start = _packed(), dimension - 1, 0, 0
     for degree, count in enumerate(_COUNTS, 1):
         if left <= 0:
             break
-        width = degree - 1 + degree * (degree - 1) // 2
+        width = degree * (degree - 1) // 2
         whole = numpy.unpackbits(packed[start // 8 : (start + count * width) // 8 + 1])[start % 8 :]
         bits = whole[: count * width].reshape(count, width)[:left].astype(numpy.int64)
-        rows.append(_of_degree(degree, bits))
-        left, start = left - count, start + count * width
+        polynomials = numpy.cumsum(gaps[first : first + count], dtype=numpy.int64)[:left]
+        rows.append(_of_degree(degree, polynomials, bits))
+        left, first, start = left - count, first + count, start + count * width
     found: NDArray[Any] = numpy.concatenate(rows) << numpy.arange(_BITS - 1, -1, -1)
     return found
 
 
-def _of_degree(degree: int, bits: NDArray[Any]) -> NDArray[Any]:
+def _of_degree(degree: int, polynomials: NDArray[Any], bits: NDArray[Any]) -> NDArray[Any]:
     """Return the direction numbers by polynomials of one degree: each number follows from those before."""
     found = numpy.ones((len(bits), _BITS), dtype=numpy.int64)
-    place = degree - 1
+    place = 0
     for number in range(1, degree):
         weights = 1 << numpy.arange(number, 0, -1)
         found[:, number] = bits[:, place : place + number] @ weights + 1
@@ -66,7 +70,8 @@ def _of_degree(degree: int, bits: NDArray[Any]) -> NDArray[Any]:
         last = found[:, number - degree]
         value: NDArray[Any] = last ^ (last << degree)
         for back in range(1, degree):
-            value ^= bits[:, back - 1] * (found[:, number - back] << back)
+            coefficient = polynomials >> (degree - 1 - back) & 1
+            value ^= coefficient * (found[:, number - back] << back)
         found[:, number] = value
     return found
 
