@@ -113,6 +113,21 @@ def differential(torch: Any) -> Step:
     return adam(torch, model, loss)
 
 
+def pendulum(torch: Any) -> Step:
+    """Thirty steps of a pendulum, and what moves it."""
+    force = torch.zeros(30, requires_grad=True)
+
+    def cost() -> Any:
+        angle, speed, found = torch.tensor(3.0), torch.tensor(0.0), 0.0
+        for at in range(30):
+            speed = speed + 0.05 * (9.8 * torch.sin(angle) + force[at])
+            angle = angle + 0.05 * speed
+            found = found + angle**2 + 0.1 * speed**2 + 0.001 * force[at] ** 2
+        return found
+
+    return training(None, cost, torch.optim.Adam([force], lr=0.1))
+
+
 def chain(torch: Any, turns: int, curved: bool = False) -> Step:
     """Cheap operations on many numbers, two a turn."""
     start = torch.randn(1_000_000)
@@ -262,6 +277,7 @@ STEPS: dict[str, tuple[str, dict[str, Any]]] = {
     "two derivatives (PINN), Adam": ("equation", {}),
     "autoencoder (VAE), Adam": ("autoencoder", {}),
     "neural differential equation": ("differential", {}),
+    "30 steps of a pendulum, Adam": ("pendulum", {}),
     "mlp 784-128-10, SGD": ("digits", {}),
     "convolutional network, Adam": ("convolutional", {}),
     "recurrent layer (LSTM), Adam": ("memory", {}),

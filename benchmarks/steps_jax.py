@@ -316,6 +316,19 @@ def normed() -> Made:
     return sloped((drawn(1, 1000, 1000), jnp.ones(1000), jnp.zeros(1000)), value)
 
 
+def pendulum() -> Made:
+    def cost(force: Any) -> Any:
+        def turn(state: Any, given: Any) -> Any:
+            angle, speed, found = state
+            speed = speed + 0.05 * (9.8 * jnp.sin(angle) + given)
+            angle = angle + 0.05 * speed
+            return (angle, speed, found + angle**2 + 0.1 * speed**2 + 0.001 * given**2), None
+
+        return lax.scan(turn, (jnp.float32(3.0), jnp.float32(0.0), jnp.float32(0.0)), force)[0][2]
+
+    return trained(jnp.zeros(30), cost, rate=0.1)
+
+
 def scan() -> Made:
     return drawn(1, 4), lambda y: lax.fori_loop(0, 1000, lambda _, y: y * 0.99 + 0.01, y)
 
