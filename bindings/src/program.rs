@@ -8,6 +8,7 @@ mod function;
 mod guard;
 mod recorder;
 mod repeated;
+mod returned;
 mod sight;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +39,7 @@ pub(crate) use exported::Exported;
 pub(crate) use function::{Function, compile_as_usual};
 use guard::Form;
 pub(crate) use recorder::{Recording, begin, is_recording};
+pub(crate) use returned::number as returned_number;
 use sight::Check;
 
 /// How a thread computes.

@@ -6,13 +6,19 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyTuple, PyType};
 use rushlight::Tensor;
+use rushlight::dtype::DType;
 
+use crate::error::raise;
+use crate::tensor::number::number;
 use crate::tensor::object::as_tensor;
+use crate::values::returns::ToPython;
 
 /// The form of an argument or a result.
 pub(super) enum Form {
     /// A tensor, and its class.
     Tensor(Py<PyAny>),
+    /// The number that is the only element of a tensor of this type.
+    Number(DType),
     /// Anything else, which has to be the same.
     Value(Py<PyAny>),
     Tuple(Vec<Form>),
@@ -26,8 +32,13 @@ pub(super) enum Form {
 const DEEPEST: usize = 32;
 
 impl Form {
-    /// The form of an object, whose tensors are added to a list.
-    pub(super) fn of(object: &Bound<'_, PyAny>, tensors: &mut Vec<Tensor>, depth: usize) -> PyResult<Form> {
+    /// The form of an object, whose tensors are added to a list, and those whose only elements these numbers are.
+    pub(super) fn of(
+        object: &Bound<'_, PyAny>,
+        numbers: &[(Py<PyAny>, Tensor)],
+        tensors: &mut Vec<Tensor>,
+        depth: usize,
+    ) -> PyResult<Form> {
         if depth > DEEPEST {
             return Err(PyValueError::new_err("arguments are nested too deeply"));
         }
@@ -35,8 +46,14 @@ impl Form {
             tensors.push(tensor.clone());
             return Ok(Form::Tensor(object.get_type().into_any().unbind()));
         }
+        if let Some((_, tensor)) = numbers.iter().find(|(number, _)| number.is(object)) {
+            // Each is a tensor of its own, as those are that `fits` makes.
+            tensors.push(Tensor::from_array(tensor.memory()));
+            return Ok(Form::Number(tensor.dtype()));
+        }
         let mut all = |items: Vec<Bound<'_, PyAny>>| {
-            items.iter().map(|item| Form::of(item, tensors, depth + 1)).collect::<PyResult<Vec<Form>>>()
+            let of = |item| Form::of(item, numbers, tensors, depth + 1);
+            items.iter().map(of).collect::<PyResult<Vec<Form>>>()
         };
         Ok(if let Ok(tuple) = object.cast_exact::<PyTuple>() {
             Form::Tuple(all(tuple.iter().collect())?)
@@ -57,7 +74,7 @@ impl Form {
         match self {
             Form::Tuple(forms) | Form::Named(_, forms) | Form::List(forms) => forms.is_empty(),
             Form::Dict(forms) => forms.is_empty(),
-            Form::Tensor(_) | Form::Value(_) => false,
+            Form::Tensor(_) | Form::Number(_) | Form::Value(_) => false,
         }
     }
 
@@ -69,6 +86,13 @@ impl Form {
                 Some(tensor) if class.is(object.get_type()) => {
                     tensors.push(tensor.clone());
                     true
+                }
+                _ => false,
+            },
+            Form::Number(dtype) => match number(object) {
+                Ok(Some(number)) => {
+                    let is_number = Tensor::from_scalar(number, *dtype).map(|tensor| tensors.push(tensor));
+                    is_number.is_ok()
                 }
                 _ => false,
             },
@@ -107,8 +131,13 @@ impl Form {
             forms.iter().map(|form| form.build(py, tensors)).collect::<PyResult<Vec<Bound<'py, PyAny>>>>()
         };
         match self {
-            Form::Tensor(_) => {
-                tensors.next().unwrap_or_else(|| Err(PyValueError::new_err("there are too few tensors")))
+            Form::Tensor(_) | Form::Number(_) => {
+                let tensor =
+                    tensors.next().ok_or_else(|| PyValueError::new_err("there are too few tensors"))??;
+                match (self, as_tensor(&tensor)) {
+                    (Form::Number(_), Some(own)) => own.item().map_err(raise)?.to_python(py),
+                    _ => Ok(tensor),
+                }
             }
             Form::Value(value) => Ok(value.bind(py).clone()),
             Form::Tuple(forms) => Ok(PyTuple::new(py, all(forms)?)?.into_any()),
@@ -132,6 +161,7 @@ impl Form {
     pub(super) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
             Form::Tensor(object) | Form::Value(object) => visit.call(object),
+            Form::Number(_) => Ok(()),
             Form::Tuple(forms) | Form::List(forms) => forms.iter().try_for_each(|form| form.visit(visit)),
             Form::Named(class, forms) => {
                 visit.call(class)?;

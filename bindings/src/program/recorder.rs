@@ -15,7 +15,7 @@ use rushlight::program::{Again, Begun, Program, Refusal};
 use super::checks::Checks;
 use super::guard::Form;
 use super::sight::{self, Check, first_number};
-use super::{Call, Compiled, Inner, Modes, OnceMore, Rate};
+use super::{Call, Compiled, Inner, Modes, OnceMore, Rate, returned};
 use crate::error::raise;
 use crate::interpreter::origin::describe;
 use crate::tensor::object::{as_tensor, wrap};
@@ -29,10 +29,12 @@ pub(crate) struct Recording {
     /// What the function is called with, if that is not what the call has.
     arguments: Option<(Py<PyAny>, Py<PyAny>)>,
     call: Mutex<Option<Call>>,
+    /// The numbers that are only returned, and what they are the only elements of.
+    numbers: Mutex<Vec<(Py<PyAny>, Tensor)>>,
 }
 
 /// Begin to record what this thread computes. The call's tensors and those `outside` are known; `checks` say what
-/// the function sees. None if something unusual goes on; a text if it cannot be done.
+/// the function sees, `is_only_returned` whether a number that is just taken out of a tensor is. None if something unusual goes on; a text if it cannot be done.
 #[pyfunction]
 #[pyo3(name = "_begin_recording")]
 pub(crate) fn begin<'py>(
@@ -41,11 +43,12 @@ pub(crate) fn begin<'py>(
     kwargs: &Bound<'py, PyDict>,
     outside: Vec<Bound<'py, PyAny>>,
     checks: Vec<Bound<'py, PyTuple>>,
+    is_only_returned: Py<PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(modes) = Modes::now() else { return Ok(None) };
     let mut known = Vec::new();
-    let form = Form::of(args, &mut known, 0)?;
-    let keywords = Form::of(kwargs, &mut known, 0)?;
+    let form = Form::of(args, &[], &mut known, 0)?;
+    let keywords = Form::of(kwargs, &[], &mut known, 0)?;
     let given = known.clone();
     let stand_in = |tensor: &Tensor| stands_in(tensor).map_err(raise);
     for index in 0..given.len() {
@@ -74,8 +77,9 @@ pub(crate) fn begin<'py>(
         Err(refusal) => return tell(py, &refusal).map(Some),
     };
     BEGUN.set(Some(begun));
+    returned::begin(is_only_returned);
     let call = Mutex::new(Some(Call { modes, form, keywords, outside: own, checks }));
-    Ok(Some(Bound::new(py, Recording { known, arguments, call })?.into_any()))
+    Ok(Some(Bound::new(py, Recording { known, arguments, call, numbers: Mutex::default() })?.into_any()))
 }
 
 /// A leaf in the place of what has a history, so that backward ends there.
@@ -110,6 +114,7 @@ impl Recording {
         result: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(mut begun) = BEGUN.take() else { return Ok(None) };
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner).extend(returned::end());
         let made = self.made(result)?.2;
         let outcome = begun.lead_back(&made);
         BEGUN.set(Some(begun));
@@ -160,7 +165,7 @@ impl Recording {
 
     /// Give it up.
     fn abandon(&self) {
-        drop(BEGUN.take());
+        drop((BEGUN.take(), returned::end()));
     }
 }
 
@@ -168,7 +173,8 @@ impl Recording {
     /// The form of a result, where its tensors come from, and those that were made.
     fn made(&self, result: &Bound<'_, PyAny>) -> PyResult<(Form, Vec<Source>, Vec<Tensor>)> {
         let mut tensors = Vec::new();
-        let answer = Form::of(result, &mut tensors, 0)?;
+        let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = Form::of(result, &numbers, &mut tensors, 0)?;
         let mut sources = Vec::new();
         let mut made: Vec<Tensor> = Vec::new();
         for tensor in tensors {

@@ -6,7 +6,7 @@ pub(crate) mod dlpack;
 pub(crate) mod history;
 mod index;
 mod memory_checks;
-mod number;
+pub(crate) mod number;
 pub(crate) mod numpy;
 pub(crate) mod object;
 mod operators;

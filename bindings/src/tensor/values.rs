@@ -20,12 +20,16 @@ use crate::error::{carry, raise};
 use crate::interpreter::signals::Listening;
 use crate::interpreter::warnings::Once;
 use crate::modes::intercept::{check_unminded, settle_method};
+use crate::program::returned_number;
 use crate::values::returns::ToPython;
 
 #[pymethods]
 impl TensorBase {
     /// The only element as a Python number.
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(number) = returned_number(py, self.tensor())? {
+            return Ok(number);
+        }
         element(self.tensor()).to_python(py)
     }
 
@@ -158,6 +162,11 @@ pub(super) fn to_int<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'p
 
 /// `float(x)`.
 pub(super) fn to_float<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    if tensor.dtype().category() == Category::Float
+        && let Some(number) = returned_number(py, tensor)?
+    {
+        return Ok(number);
+    }
     let number = real(only(tensor)?, DType::Float64)?.to_f64();
     tell_of_history(py, tensor)?;
     Ok(PyFloat::new(py, number).into_any())

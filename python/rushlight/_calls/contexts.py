@@ -89,6 +89,14 @@ def _decorate(make_context: Callable[[], Any], function: Any) -> Any:
     return in_context
 
 
+IN_CONTEXT = frozenset(
+    code
+    for code in _decorate.__code__.co_consts
+    if isinstance(code, type(_decorate.__code__)) and code.co_name == "in_context"
+)
+"""The code around a function that is decorated: it returns what that returns."""
+
+
 def _drive(make_context: Callable[[], Any], generator: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     """Run `generator` in the context, and the code between its steps outside of it."""
     step, argument = generator.send, None

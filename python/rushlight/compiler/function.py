@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._rushlight import Tensor, _begin_recording, _CompiledFunction, _Program, _Recording, is_grad_enabled
 from .before import Before
+from .returned import only_returned
 from .sight import Unclear, Watch, look
 from .stance import now
 from .telling import log
@@ -196,7 +197,8 @@ class Function(_CompiledFunction):
         try:
             sight = look((self._function, args, kwargs), self._codes)
             before = Before([*sight.tensors, *_tensors([args, kwargs])], sight.counting)
-            recording = _begin_recording(args, kwargs, sight.tensors, sight.checks)
+            is_returned = only_returned(self._function, Function._record.__code__)
+            recording = _begin_recording(args, kwargs, sight.tensors, sight.checks, is_returned)
         except (Unclear, RecursionError, ValueError) as unclear:
             return self._failed(mode, str(unclear), self._function(*args, **kwargs))
         if recording is None:

@@ -321,6 +321,7 @@ class Sight:
             "Function",
             "no_grad",
             "enable_grad",
+            "inference_mode",
         )
         return plain or (callable(value) and kind.__module__.startswith("rushlight._rushlight"))
 
