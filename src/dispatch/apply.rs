@@ -135,7 +135,8 @@ pub trait Op: Clone + Send + Sync + 'static {
         Attributes::new()
     }
 
-    /// What computes its only output into memory that is already allocated, if that is possible.
+    /// What computes its only output into memory that is already allocated, if that is possible. The tensors that it
+    /// holds are operands behind its inputs there.
     fn direct(&self) -> Option<Arc<dyn Direct>> {
         None
     }

@@ -102,6 +102,10 @@ impl Begun {
     /// Ends it. What was computed is a program that gives `outputs`.
     pub fn end(self, outputs: &[Tensor]) -> Result<Program, Refusal> {
         let Begun { recording, known, before, backward, .. } = self;
+        let gradients: Vec<Tensor> = known.iter().filter_map(Tensor::grad).collect();
+        for tensor in outputs.iter().chain(&gradients) {
+            recording.leaves_behind(tensor).map_err(|_| Refusal::Origin)?;
+        }
         let (events, leak) = recording.end();
         if let Some(Leak { what, origin }) = leak {
             return Err(Refusal::Left { what, origin });

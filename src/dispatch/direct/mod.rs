@@ -4,6 +4,7 @@
 //! The kernels are those that compute the operation everywhere else, so that the bits are the same.
 
 mod beside;
+pub(crate) mod few;
 mod registers;
 
 use std::mem::MaybeUninit;

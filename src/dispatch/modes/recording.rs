@@ -132,6 +132,11 @@ impl Recording {
         });
     }
 
+    /// What is left behind is used, if by nobody else.
+    pub fn leaves_behind(&self, tensor: &Tensor) -> Result<()> {
+        settle(&tensor.memory())
+    }
+
     /// Ends it: what happened, and the first number that left.
     pub fn end(self) -> (Vec<Event>, Option<Leak>) {
         let leak = following::leak();

@@ -1,12 +1,16 @@
 //! Elements kept between bounds, which are numbers or tensors.
 
-use crate::dispatch::apply::number_one;
+mod directly;
+
+use std::sync::Arc;
+
 use crate::ops;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, UnbatchedTarget, both, receiver};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, number_one, single};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::operand::{Numbers, Operand, Value, result_dtype, result_type};
 use crate::dispatch::{batch, binary, in_place, memory_order, unary, view};
 use crate::dtype::{DType, Number, Scalar};
@@ -14,10 +18,10 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare::{ge, gt, le, lt};
-use crate::ops::pointwise::logical;
-use crate::ops::pointwise::select::where_;
+use crate::ops::pointwise::{logical, select::where_};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
+use directly::Between;
 
 /// A bound of `clamp`.
 #[derive(Clone, Copy)]
@@ -211,6 +215,16 @@ impl Op for Clamp {
         }, else { return Err(Error::NotImplementedFor { operation: "clamp_cpu", dtype }.into()) });
         let layouts: SmallVec<[&Layout; 3]> = inputs.iter().map(|input| &*input.layout).collect();
         Ok(smallvec![memory_order::settled(y, &layouts)?])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        let number = |bound, infinite: f64| match bound {
+            Bound::None => Some(infinite.into()),
+            Bound::Number(number) => Some(number),
+            Bound::Tensor(_) => None,
+        };
+        let (min, max) = (number(self.min, f64::NEG_INFINITY)?, number(self.max, f64::INFINITY)?);
+        self.dtype.is_float().then(|| Arc::new(Between { min, max }) as Arc<dyn Direct>)
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -1,7 +1,11 @@
 //! Logic on truth values and on bits. Gradients do not pass it.
 
+use std::sync::Arc;
+
 use crate::dispatch::binary;
 use crate::dispatch::binary::Elementwise2;
+use crate::dispatch::direct::few::{Few, has_few, is_few_of, write_each};
+use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::stored::Unsigned;
@@ -15,7 +19,45 @@ use crate::ops::creation::{cast, copy};
 use crate::ops::pointwise::integer::Integer;
 use crate::schema::signatures::{COMPARED_IN_PLACE, ONE_TENSOR, TENSORS, TENSORS_IN_PLACE};
 use crate::schema::{Entry, Operator, OutPolicy, Types, UnbatchedTarget, forms, one, receiver_in_own_order};
+use crate::shape::Layout;
 use crate::tensor::Tensor;
+
+/// A function of two truth values as a sum of products, which loops take many of at once; a function would be called for
+/// each.
+#[derive(Clone, Copy)]
+struct Logic {
+    neither: bool,
+    first: bool,
+    second: bool,
+    both: bool,
+}
+
+impl Logic {
+    fn of(f: fn(bool, bool) -> bool) -> Logic {
+        let neither = f(false, false);
+        let (first, second) = (f(true, false) ^ neither, f(false, true) ^ neither);
+        Logic { neither, first, second, both: f(true, true) ^ neither ^ first ^ second }
+    }
+
+    #[inline(always)]
+    fn at(self, a: Bool, b: Bool) -> Bool {
+        let (a, b) = (a.get(), b.get());
+        Bool::new(self.neither ^ (self.first & a) ^ (self.second & b) ^ (self.both & a & b))
+    }
+}
+
+impl Direct for Logic {
+    fn takes(&self, operands: &[Lies<'_>], (result, _): (&Layout, DType)) -> bool {
+        has_few(result) && operands.iter().all(|operand| is_few_of(operand, DType::Bool, result))
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        let [a, b] = sources else { return Err(misfit()) };
+        let (a, b) = (Few::of(a, target.count)?, Few::of(b, target.count)?);
+        write_each(sources, target, |at| self.at(a.at(at), b.at(at)));
+        Ok(())
+    }
+}
 
 /// A function of truth values of two operands; every number but zero is true.
 fn truths(name: &'static str, a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<Tensor> {
@@ -24,18 +66,13 @@ fn truths(name: &'static str, a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) 
     }
     let computed = move |operands: &[Value]| truths(name, (&operands[0]).into(), (&operands[1]).into(), f);
     if mode::special()
-        && let Some(y) = intercept::of_subclass(name, &[a, b], computed)
+        && let Some(y) =
+            intercept::of_subclass_or_directly(name, &[a, b], computed, &|| Some(Arc::new(Logic::of(f))))
     {
         return y;
     }
-    // As a sum of products, which loops take many of at once; a function would be called for each.
-    let neither = f(false, false);
-    let (first, second) = (f(true, false) ^ neither, f(false, true) ^ neither);
-    let both = f(true, true) ^ neither ^ first ^ second;
-    let combined = move |a: Bool, b: Bool| {
-        let (a, b) = (a.get(), b.get());
-        Bool::new(neither ^ (first & a) ^ (second & b) ^ (both & a & b))
-    };
+    let logic = Logic::of(f);
+    let combined = move |a: Bool, b: Bool| logic.at(a, b);
     binary::combine::<Bool, Bool>(&a.numbers(), &b.numbers(), combined).map(Tensor::from_array)
 }
 

@@ -1,5 +1,9 @@
 //! Choosing between elements by a condition.
 
+mod directly;
+
+use std::sync::Arc;
+
 use crate::dispatch::apply;
 use crate::ops::indexing::nonzero;
 use crate::schema::{Arguments, Entry, IntoReply, Reply, both, method};
@@ -8,6 +12,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::operand::Operand;
@@ -22,6 +27,7 @@ use crate::ops::indexing::masked;
 use crate::ops::reduction::reduce;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
+use directly::Chosen;
 
 /// y = the first input where the condition holds, else the second; with `FILL` the other way round
 ///
@@ -67,6 +73,10 @@ impl<const FILL: bool> Op for Select<FILL> {
         let (a, b) = (&inputs[usize::from(FILL)], &inputs[usize::from(!FILL)]);
         let y = choose(&self.condition.array(), a, b, self.dtype)?;
         Ok(smallvec![if FILL { memory_order::in_order(y)? } else { y }])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(Chosen::Operand(usize::from(FILL))))
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
@@ -162,6 +172,12 @@ impl Op for Fill {
         Ok(smallvec![memory_order::in_order(y)?])
     }
 
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        let mut number = None;
+        self.value.array().each_number(&mut |value| number = Some(value));
+        Some(Arc::new(Chosen::Number(number?)))
+    }
+
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
         SavedTensor::constant(&self.mask)
     }
@@ -208,7 +224,7 @@ pub fn masked_fill<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>)
             apply_one(Fill { mask: kept, value }, &[x])
         }
         Operand::Tensor(value) => {
-            if !batch::is_batched(value) {
+            if !batch::is_batched(value) && value.dtype() != dtype {
                 create::check_value(value.item()?, dtype)?;
             }
             apply_one(Select::<true> { condition: kept, dtype }, &[x, value])

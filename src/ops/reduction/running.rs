@@ -12,6 +12,7 @@ use smallvec::smallvec;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
+use crate::dispatch::modes::recording;
 use crate::dispatch::unary;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
@@ -163,6 +164,7 @@ impl Op for Trace {
         let places = (0..rows.min(columns)).map(|place| place * (columns + 1));
         let places = storage::collected(rows.min(columns) as usize, places)?;
         let places = Tensor::from_array(Array::from_slice(&[places.len()], &places)?);
+        recording::fixed(&places)?;
         let zeros = create::zeros(&[rows * columns], g.dtype())?;
         one(reshape::view(&along::index_fill(&zeros, 0, &places, g)?, &[rows, columns])?)
     }

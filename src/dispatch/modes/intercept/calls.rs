@@ -46,7 +46,7 @@ pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> 
         again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
         held: held.len(),
         beside: beside.clone(),
-        direct: if recording::is_on() && held.is_empty() { op.direct() } else { None },
+        direct: if recording::is_on() { op.direct() } else { None },
         what: if recording::is_on() { Some(op.what(count)) } else { None },
         ..Operation::new(op.name(), owned(&all), compute)
     };
@@ -145,12 +145,25 @@ pub(crate) fn of_subclass(
     operands: &[Operand<'_>],
     compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Option<Result<Tensor>> {
+    of_subclass_or_directly(name, operands, compute, &|| None)
+}
+
+/// `of_subclass` of what can be computed into memory that is there.
+#[cold]
+pub(crate) fn of_subclass_or_directly(
+    name: &'static str,
+    operands: &[Operand<'_>],
+    compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
+    direct: &dyn Fn() -> Option<Arc<dyn Direct>>,
+) -> Option<Result<Tensor>> {
     let subclassed = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_subclassed);
     if !(recording::is_on() || is_dispatching_to_subclasses() && operands.iter().any(subclassed)) {
         return None;
     }
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![compute(operands)?]));
-    Some(Operation::new(name, values(operands), compute).run_one(&given))
+    let operation = Operation::new(name, values(operands), compute);
+    let direct = if recording::is_on() { direct() } else { None };
+    Some(Operation { direct, ..operation }.run_one(&given))
 }
 
 /// What the dispatch subclass of `x` gives in the place of another tensor on its memory, or of one

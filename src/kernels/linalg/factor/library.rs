@@ -313,16 +313,14 @@ fn wanted<T: Copy + Default>(n: usize, vectors: bool) -> (ComputeEigenvectors, V
 }
 
 /// `Known::spectrum` of complex matrices.
-pub(super) fn complex_spectrum<R: RealField>(
-    numbers: &[Complex<R>],
+pub(super) fn complex_spectrum(
+    numbers: &[Complex<f64>],
     n: usize,
     vectors: bool,
-) -> Option<Spectrum<Complex<f64>>>
-where
-    Complex<R>: Known,
-{
+) -> Option<Spectrum<Complex<f64>>> {
     let (mut values, (kind, mut columns)) = (zeros(n), wanted(n, vectors));
-    let needed = evd::evd_scratch::<Complex<R>>(n, ComputeEigenvectors::No, kind, ALONE, Default::default());
+    let needed =
+        evd::evd_scratch::<Complex<f64>>(n, ComputeEigenvectors::No, kind, ALONE, Default::default());
     let mut memory = room(needed);
     let done = answer_apart(n * n * n, [numbers], [], move |[numbers], []| {
         let into = vectors.then(|| writable(&mut columns, n, n));
@@ -331,9 +329,8 @@ where
         let found = evd::evd_cplx(matrix, diagonal, None, into, ALONE, memory, Default::default());
         found.is_ok().then_some((values, columns))
     });
-    let (values, columns) = done.flatten()?;
-    let wide = |numbers: Vec<Complex<R>>| interrupt::collected(numbers.into_iter().map(Element::to_complex));
-    Some(Spectrum { values: wide(values), vectors: wide(columns) })
+    let (values, vectors) = done.flatten()?;
+    Some(Spectrum { values, vectors })
 }
 
 /// `Known::spectrum` of real matrices. Of two values that are conjugates the library writes the real parts of a

@@ -18,6 +18,7 @@ mod quotients;
 mod reflected;
 mod rotations;
 mod schur;
+mod single;
 pub mod triangles;
 mod tridiagonal;
 pub mod values;
@@ -133,7 +134,7 @@ impl<T: Real> Field for T {
     }
 }
 
-/// The complex numbers of one precision, and what the library knows of them and of the real ones.
+/// The complex numbers of one precision, and what the library knows of the real ones.
 macro_rules! field {
     ($T:ident) => {
         impl Field for Complex<$T> {
@@ -224,39 +225,40 @@ macro_rules! field {
                     || library::singular(&laid(matrix), (rows, columns), values, vectors)
             }
         }
-        impl Known for Complex<$T> {
-            type Wide = Complex<f64>;
-            fn spectrum(matrix: &[Self], n: usize, vectors: bool) -> Option<Spectrum<Complex<f64>>> {
-                library::complex_spectrum(matrix, n, vectors)
-            }
-            fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]) {
-                // What lies row by row is transposed for the library, and so is the product.
-                library::product(b, a, (n, n, n), into);
-            }
-            fn decompose(_: &[Self], _: (usize, usize), _: &mut [Self], _: Option<&mut [Self]>) -> bool {
-                false
-            }
-            fn factor(matrix: &mut [Self], n: usize) -> bool {
-                library::cholesky(matrix, n)
-            }
-            fn pull_back(_: &[Self], _: &mut [Self], _: usize) -> bool {
-                false
-            }
-            fn symmetric(matrix: &[Self], n: usize, values: &mut [$T], vectors: Option<&mut [Self]>) -> bool {
-                library::symmetric(matrix, n, values, vectors)
-            }
-            fn singular(
-                matrix: ArrayView2<'_, Self>,
-                values: &mut [$T],
-                vectors: Option<(&mut [Self], &mut [Self])>,
-            ) -> bool {
-                library::singular(&laid(matrix), matrix.dim(), values, vectors)
-            }
-        }
     };
 }
 field!(f32);
 field!(f64);
+
+impl Known for Complex<f64> {
+    type Wide = Complex<f64>;
+    fn spectrum(matrix: &[Self], n: usize, vectors: bool) -> Option<Spectrum<Complex<f64>>> {
+        library::complex_spectrum(matrix, n, vectors)
+    }
+    fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]) {
+        // What lies row by row is transposed for the library, and so is the product.
+        library::product(b, a, (n, n, n), into);
+    }
+    fn decompose(_: &[Self], _: (usize, usize), _: &mut [Self], _: Option<&mut [Self]>) -> bool {
+        false
+    }
+    fn factor(matrix: &mut [Self], n: usize) -> bool {
+        library::cholesky(matrix, n)
+    }
+    fn pull_back(_: &[Self], _: &mut [Self], _: usize) -> bool {
+        false
+    }
+    fn symmetric(matrix: &[Self], n: usize, values: &mut [f64], vectors: Option<&mut [Self]>) -> bool {
+        library::symmetric(matrix, n, values, vectors)
+    }
+    fn singular(
+        matrix: ArrayView2<'_, Self>,
+        values: &mut [f64],
+        vectors: Option<(&mut [Self], &mut [Self])>,
+    ) -> bool {
+        library::singular(&laid(matrix), matrix.dim(), values, vectors)
+    }
+}
 
 /// A square matrix that lies row by row.
 fn square<T>(numbers: &[T], n: usize) -> ArrayView2<'_, T> {
