@@ -29,7 +29,7 @@ def test_answers_and_choices_are_those_of_eager(dtype, count):
         one = x[:1] * 0
 
         def function(x):
-            asked = [x == y, x != y, x < y, x <= y, x > y, x >= y, x > 0, x <= one, one < x, 1 > x]
+            asked = [x == y, x != y, x < y, x <= y, x > y, x >= y, x > 0, x <= one, one < x, x < 1]
             logic = torch.logical_and(asked[2], asked[6]), asked[0].logical_or(asked[9]), asked[1] ^ asked[5]
             chosen = [torch.where(mask, x, y) for mask in (*asked, *logic)]
             filled = [x.masked_fill(mask, 3) for mask in asked]

@@ -32,6 +32,8 @@ PURE = [
     "torch.cat([{a}.flatten()[:0], {b}.flatten()[:3]])", "{a}.unbind(0)[0] * {b}", "{a}[{a} > -9][:3] + {n}", "torch.nn.functional.leaky_relu({a}, 0.1)",
     "torch.bincount(({a} > 0).flatten().long(), minlength=3)[:3] * {b}.flatten()[:3]", "torch.allclose({a}, {a}) * {b}",
     "torch.utils.checkpoint.checkpoint(lambda v: v.tanh() * {n}, {a}, use_reentrant=False)", "{a}.repeat_interleave(2)[:3]",
+    "torch.where(({a} > {b}) & ~({b} <= {n}), {a}, 0.0)", "{a}.clamp(-0.5, 0.5) * {b}", "{a}.clamp(min={b}, max={b} + 1)",
+    "torch.where(torch.logical_or({a} == {b}, {b} != {n}), {a}, {b})", "({a} >= {b}).float() * {b}", "torch.maximum({a}, {b})",
 ]  # fmt: skip
 WRITES = [
     "state.add_({a}.detach())",
@@ -152,6 +154,14 @@ def source(draw):
         if draw.random() < 0.3:
             lines.append("    schedule.step()")
     result = draw.choice(names[1:])
+    if draw.random() < 0.3:
+        # A number that is only returned, taken out as soon as it can be: what comes later may write to it.
+        made = {line.split(" = ")[0].strip(): at for at, line in enumerate(lines) if line.startswith("    v")}
+        taken = draw.choice(["x", "state", *made])
+        kind = draw.choice(["{}.sum()", "{}.flatten()[:1].sum()", "({} > 0).sum()"])
+        at = made.get(taken, -1) + 1
+        lines.insert(at, f"    number = {kind.format(taken)}.item()")
+        result = draw.choice([f"{result}, number", f"{result}, {{'number': [number]}}"])
     return "\n".join(["def program(x):", "    global state", *lines, f"    return {result}"])
 
 
@@ -200,6 +210,8 @@ def outcome(text, seed, compiling):
         x = torch.randn(3, 3) if draw.random() < 0.9 else torch.randn(draw.choice([0, 1, 2]), 3)
         try:
             result = program(x)
+            result, number = result if isinstance(result, tuple) else (result, None)
+            found.append(repr(number))
         except (RuntimeError, IndexError, ValueError, TypeError) as error:
             result = torch.zeros(1)
             found.append(str(error))
