@@ -372,7 +372,9 @@ impl Maker {
 
     /// What is undone where an operation fails: what was written to before the last one that may.
     fn undone(&self) -> Undone {
-        let may_fail = |instruction: &Instruction| !instruction.is_sure && instruction.way.is_none();
+        let may_fail = |instruction: &Instruction| {
+            !instruction.is_sure && instruction.way.as_ref().is_none_or(|way| way.direct.may_fail())
+        };
         let end = self.instructions.iter().rposition(may_fail).unwrap_or(0);
         let was_there = |place: usize| matches!(self.places[place], Place::Known(_) | Place::Gradient(_));
         let before = self.targets.iter().filter(|(at, place)| *at < end && was_there(*place));

@@ -64,7 +64,9 @@ def test_sizes_that_are_repeated_are_computed_as_ever():
         def function(x):
             mask = x > row
             turned = (x.t() < column.t()).t()
-            return torch.where(mask & turned, row, x) * 2 + x.masked_fill(column > 0, 1.0), mask | (column > row)
+            return torch.where(mask & turned, row, x) * 2 + x.masked_fill(column > 0, 1.0), mask | (
+                column > row
+            )
 
         return function, lambda number: (x * number,), (x, row, column)
 
@@ -136,5 +138,82 @@ def test_what_is_filled_in_on_the_way_back_is_recorded(name):
             return loss.detach()
 
         return step, lambda number: (torch.randn(3, 3),), (w,)
+
+    both(make)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_what_an_index_names_is_that_of_eager(dtype):
+    def make():
+        x = torch.randn(5, 4, 3).mul(9).to(dtype)
+
+        def function(place):
+            row, turned = place % 5, place % 4 - 4
+            own = (place % 3).expand(5, 4, 2).contiguous()
+            sums = [x[row].sum(0), x[:, turned].sum((0, 1)), x.index_select(2, place % 3).sum((0, 1))]
+            table = x.view(20, 3)
+            return (
+                sum((one * 2).sum() for one in sums),
+                torch.nn.functional.embedding(place.view(1, 2), table) * 2,
+                x.gather(2, own) * 2,
+                x.gather(1, (place % 4)[:, None].expand(5, 2, 3).contiguous()) * 2,
+                x.gather(0, own[:1, :, :1].contiguous()) * 2,
+                x[row, turned] * 2,
+            )
+
+        return function, lambda number: (torch.tensor([number % 5, (number * 7) % 20]),), (x,)
+
+    both(make, 20)
+
+
+def test_an_index_that_is_not_there_undoes_what_was_done():
+    total = torch.zeros(3)
+    table = torch.arange(6.0).view(2, 3)
+
+    @torch.compile
+    def function(index):
+        total.add_(1)
+        found = table[index] * 2
+        total.add_(found.sum())
+        return found
+
+    for _ in range(8):
+        function(torch.tensor([0, 1, -1]))
+    assert function.programs
+    before = total.clone()
+    with pytest.raises(IndexError, match="index 7 is out of bounds"):
+        function(torch.tensor([0, 7, 1]))
+    assert torch.equal(total, before + 1)
+
+
+def test_gradients_come_back_by_an_index():
+    def make():
+        w = torch.randn(4, 3, requires_grad=True)
+
+        def step(index):
+            w.grad = None
+            picked = w.tanh()[index].square().sum() + w.exp().gather(1, index[:, None]).sum()
+            loss = picked + torch.nn.functional.embedding(index, w).sin().sum()
+            loss.backward()
+            return loss.detach()
+
+        return step, lambda number: (torch.randint(0, 3, (4,)),), (w,)
+
+    both(make, 20)
+
+
+def test_inner_products_of_rows_and_of_columns_are_those_of_eager():
+    def make():
+        w = torch.randn(4, 4)
+
+        def function(x):
+            return (
+                (w[0] @ x) * 2,
+                (w[:, 1] @ x) * 2,
+                torch.dot(x, w[:, 2].contiguous()) * 2,
+                x[:0].dot(x[:0]) * 2,
+            )
+
+        return function, lambda number: (torch.randn(4),), (w,)
 
     both(make)

@@ -56,7 +56,7 @@ impl<O: Op + Plain> Portable for Computed<O> {
     }
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
-        if self.0.held().is_empty() { self.0.direct() } else { None }
+        self.0.direct()
     }
 }
 

@@ -143,6 +143,11 @@ pub trait Direct: Send + Sync {
         false
     }
 
+    /// Whether numbers are refused that operands may have.
+    fn may_fail(&self) -> bool {
+        false
+    }
+
     /// Whether operands and a result may lie so. Those of an elementwise operation are of one type.
     fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool;
 

@@ -16,6 +16,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::long_work;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
@@ -24,6 +25,7 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
 use crate::kernels::indexing::gather as kernels;
 use crate::ops::creation::create;
 use crate::ops::geometry::expand;
+use crate::ops::indexing::directly::{Named, What};
 use crate::ops::indexing::gather;
 use crate::shape::{self, Dims, SharedLayout};
 use crate::storage;
@@ -147,6 +149,11 @@ impl Op for IndexSelect {
             kernels::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
         });
         Ok(smallvec![y])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        let what = What::Slices { negative: self.slices.negative };
+        Some(Arc::new(Named { dim: self.slices.dim, what }))
     }
 
     fn effort(&self, inputs: &[Array]) -> u64 {

@@ -9,10 +9,12 @@ use crate::dispatch::modes::plain::{Portable, Row, plain};
 use crate::dispatch::operand::Value;
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, UnbatchedTarget, both, method, receiver};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::recording;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -21,6 +23,7 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::indexing::gather as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::squeeze;
+use crate::ops::indexing::directly::{Named, What};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 pub(crate) use scatter::checked_scatter;
@@ -67,6 +70,10 @@ impl Op for Gather {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         Ok(smallvec![numbers(&inputs[0], self.dim, &self.index.array())?])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(Named { dim: self.dim, what: What::Elements }))
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -12,12 +12,14 @@ use crate::dispatch::apply::{
 };
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::{expand, permute, reshape};
+use crate::ops::indexing::directly::{Named, What};
 use crate::ops::indexing::nonzero;
 use crate::ops::indexing::places::Places;
 use crate::shape;
@@ -135,6 +137,11 @@ impl Op for Indexed {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         Ok(smallvec![self.indices.places.read(&inputs[0])?])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        let [(dim, _)] = &*self.indices.given else { return None };
+        Some(Arc::new(Named { dim: *dim, what: What::Slices { negative: true } }))
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {

@@ -1,6 +1,7 @@
 //! Indexing: reading, writing and combining elements that indices or masks name.
 
 pub mod along;
+pub(in crate::ops) mod directly;
 pub mod gather;
 pub mod index;
 pub mod indexed;

@@ -2,13 +2,15 @@
 
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::apply::portable;
-use crate::dispatch::direct::misfit;
+use crate::dispatch::direct::{Direct, misfit};
 use crate::dispatch::modes::intercept;
 use crate::dispatch::modes::plain::{Portable, Row, plain};
 use crate::dispatch::operand::Value;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::schema::{Entry, IntoReply, function};
+
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -20,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::reshape;
+use crate::ops::indexing::directly::{Named, What};
 use crate::ops::indexing::{along, gather};
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;
@@ -95,6 +98,10 @@ impl Op for Embedding {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         Ok(smallvec![along::rows(&inputs[0], &self.indices.array())?])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(Named { dim: 0, what: What::Slices { negative: false } }))
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

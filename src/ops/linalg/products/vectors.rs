@@ -2,8 +2,11 @@
 
 use crate::schema::Operator;
 use smallvec::smallvec;
+use std::sync::Arc;
 
-use super::{check_mapped, product};
+use super::{check_mapped, is_direct, product};
+use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::linalg::gemm;
 use crate::ops::conjugate;
@@ -53,6 +56,10 @@ impl Product for Vectors {
         }, else { Err(Error::NotImplementedFor { operation: "dot", dtype: a.dtype }.into()) })
     }
 
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(*self))
+    }
+
     fn left(&self, b: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
         let gradient = mul(g, b)?;
         if self.conjugated { conjugate::conj(gradient) } else { Ok(gradient) }
@@ -71,6 +78,24 @@ impl Product for Vectors {
         a.numel() as u64
     }
 }
+
+impl Direct for Vectors {
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+        let is_in_a_row =
+            |operand: &Lies<'_>| matches!(operand, Lies::Tensor(layout, _) if layout.is_contiguous());
+        is_direct(operands, result) && operands.iter().all(is_in_a_row)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        let &[Source::Array(a, ..), Source::Array(b, ..)] = sources else { return Err(misfit()) };
+        dispatch!(float a.dtype, T => {
+            let (Some(x), Some(y)) = (a.slice::<T>(), b.slice::<T>()) else { return Err(misfit()) };
+            target.write(&[a, b], |product| _ = product[0].write(gemm::dot(x, y)));
+        }, else { return Err(misfit()) });
+        Ok(())
+    }
+}
+
 /// The inner product of two vectors.
 pub fn dot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     vectors(a, b, false)
