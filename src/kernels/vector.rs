@@ -181,6 +181,11 @@ pub fn map_in_place<T: Real, const N: usize>(a: &mut [T], others: [&[T]; N], f: 
     });
 }
 
+/// `out[i] = f(a[i], others[i])` of a few numbers that are in the nearest memory.
+pub fn map_near<T: Real, const N: usize>(a: &[T], others: [&[T]; N], out: &mut [T], f: impl Function<N>) {
+    evaluate(a, beside(others, 0, a.len()), &mut out[..a.len()], f);
+}
+
 /// Hands out a slice in parts; short ones are one part without any further ado.
 fn each<V: Send>(out: &mut [V], body: &dyn for<'a> Body<(usize, &'a mut [V])>) {
     if out.len() <= GRAIN { body.run((0, out)) } else { each_part(out, GRAIN, body) }

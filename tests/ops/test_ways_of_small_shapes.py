@@ -28,6 +28,79 @@ def test_short_rows_are_sorted_and_equal_elements_keep_their_order(dtype, length
     assert middle.tolist() == [sorted(row)[(length - 1) // 2] for row in rows.tolist()]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int16, torch.bool])
+@pytest.mark.parametrize(("shape", "dim"), [((40, 20), 1), ((3, 33, 12), 1), ((9, 200), 1), ((50, 70), 0)])
+def test_many_short_rows_have_the_order_of_each(dtype, shape, dim):
+    x = torch.tensor(_numbers(math.prod(shape), 3)).view(shape).to(dtype)
+    if dtype.is_floating_point:
+        some = x.view(-1)
+        some[::7], some[1::13], some[2::11], some[3::17] = math.nan, -0.0, math.inf, -math.inf
+        some[::5] = 0.0
+    rows = x.transpose(dim, -1).reshape(-1, shape[dim])
+    for descending in (False, True):
+        values, places = x.sort(dim=dim, descending=descending, stable=True)
+        values, places = (found.transpose(dim, -1).reshape(rows.shape) for found in (values, places))
+        for row, value, place in zip(rows, values, places, strict=True):
+            wanted, where = row.sort(descending=descending, stable=True)
+            assert torch.equal(place, where)
+            assert str(value.tolist()) == str(wanted.tolist())
+    if dtype == torch.bool:
+        return
+    for name, given in (("kthvalue", (4,)), ("median", ()), ("nanmedian", ())):
+        values, places = getattr(torch, name)(x, *given, dim)
+        assert str(x.gather(dim, places.unsqueeze(dim)).flatten().tolist()) == str(values.flatten().tolist())
+        for row, value in zip(rows, values.flatten(), strict=True):
+            wanted = getattr(torch, name)(row, *given, 0)[0]
+            assert value == wanted or (value.isnan() and wanted.isnan())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8])
+@pytest.mark.parametrize("shape", [(37, 10), (1000, 10), (301, 3), (11, 50), (8, 2), (2, 100, 5)])
+def test_extremes_of_short_rows_and_of_few_columns_are_the_first(dtype, shape):
+    x = torch.tensor(_numbers(math.prod(shape), 1)).abs().view(shape).to(dtype)
+    if dtype.is_floating_point:
+        x.view(-1)[::41] = math.nan
+        x.view(-1)[7::43] = -math.inf
+    for dim in range(len(shape)):
+        rows = x.movedim(dim, -1).reshape(-1, shape[dim]).tolist()
+        for name, best in (("max", max), ("min", min)):
+            values, places = getattr(x, name)(dim)
+            again = getattr(x, f"arg{name}")(dim)
+            assert torch.equal(places, again)
+            for row, value, place in zip(
+                rows,
+                values.flatten().tolist(),
+                places.flatten().tolist(),
+                strict=True,
+            ):
+                unknown = [at for at, number in enumerate(row) if number != number]
+                assert place == (unknown[0] if unknown else row.index(best(row)))
+                assert value == row[place] or (unknown and math.isnan(value))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("spread", [0.01, 1.0, 40.0, 700.0])
+def test_running_logarithms_are_those_of_sums(dtype, spread):
+    x = torch.arange(600.0, dtype=torch.float64).mul(37).sin().mul(spread).to(dtype).view(2, 100, 3)
+    x[0, 30, 0], x[0, :5, 1], x[1, 70, 2] = math.inf, -math.inf, math.nan
+    for dim in range(3):
+        found = x.logcumsumexp(dim)
+        assert torch.equal(found.narrow(dim, 0, 1), x.narrow(dim, 0, 1)) or dim == 0
+        for end in (1, 2, 3, 64, 65, 66, 100):
+            if end <= x.shape[dim]:
+                wanted = x.narrow(dim, 0, end).double().logsumexp(dim)
+                place = found.select(dim, end - 1).double()
+                exact = torch.finfo(dtype).eps * 4 * max(spread, 8)
+                assert torch.allclose(place, wanted, rtol=0, atol=exact, equal_nan=True)
+
+
+def test_long_rows_are_joined_beside_each_other():
+    x = torch.arange(6000.0).view(12, 500)
+    parts = [x[:, :33].contiguous(), x[:, :0], x[:, 33:100].contiguous(), x[:, 100:].contiguous()]
+    assert torch.equal(torch.cat(parts, 1), x)
+    assert torch.equal(torch.stack([x, x], 1)[:, 1], x)
+
+
 def test_doubles_that_differ_in_their_last_digits_are_sorted():
     row = [1.0 + at % 7 * 2.0**-52 for at in range(40)] + [math.nan, -0.0, 0.0]
     places = torch.tensor([row[:16], row[-16:]], dtype=torch.float64).argsort(dim=1, stable=True).tolist()

@@ -13,6 +13,8 @@ from .._warn_once import warn_once
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .._rushlight import Size
+
 __all__ = ["chain_matmul", "multi_dot"]
 
 _CHAIN = (
@@ -44,14 +46,17 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     tensor([[3., 3.],
             [3., 3.]])
     """
-    _check(tensors)
-    first, last = tensors[0], tensors[-1]
-    shape = [*first.shape[:-1], *last.shape[1:]]
+    shapes = _checked(tensors)
+    first, last = shapes[0], shapes[-1]
     matrices = list(tensors)
-    matrices[0] = first.unsqueeze(0) if first.dim() == 1 else first
-    matrices[-1] = last.unsqueeze(-1) if last.dim() == 1 else last
-    splits = _splits([matrix.shape[0] for matrix in matrices] + [matrices[-1].shape[1]])
-    found = _product(matrices, splits, 0, len(matrices) - 1).view(shape)
+    if len(first) == 1:
+        matrices[0] = tensors[0].unsqueeze(0)
+    if len(last) == 1:
+        matrices[-1] = tensors[-1].unsqueeze(-1)
+    # What is between two matrices is the number of columns of the one and of rows of the other.
+    inner = [shape[0] for shape in shapes[1:]]
+    sizes = [first[0] if len(first) == 2 else 1, *inner, last[1] if len(last) == 2 else 1]
+    found = _product(matrices, _splits(sizes), 0, len(matrices) - 1).view([*first[:-1], *last[1:]])
     if out is None:
         return found
     from ..linalg._results import written
@@ -69,7 +74,8 @@ def _product(matrices: list[Tensor], splits: dict[tuple[int, int], int], start: 
     return native.mm(left, _product(matrices, splits, split + 1, end))
 
 
-def _check(tensors: Sequence[Tensor]) -> None:
+def _checked(tensors: Sequence[Tensor]) -> list[Size]:
+    """Return the shapes of tensors that can be multiplied."""
     for number, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             found = type(tensor).__name__
@@ -77,24 +83,27 @@ def _check(tensors: Sequence[Tensor]) -> None:
     last = len(tensors) - 1
     if last < 1:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {last + 1}")
-    for name, end in (("first", tensors[0]), ("last", tensors[last])):
-        if end.dim() not in (1, 2):
-            raise RuntimeError(f"multi_dot(): the {name} tensor must be 1D or 2D but got {end.dim()}D")
+    shapes = [tensor.shape for tensor in tensors]
+    for name, end in (("first", shapes[0]), ("last", shapes[last])):
+        if len(end) not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {name} tensor must be 1D or 2D but got {len(end)}D")
+    dtype = tensors[0].dtype
     for number, tensor in enumerate(tensors):
-        if 0 < number < last and tensor.dim() != 2:
-            raise RuntimeError(f"multi_dot(): tensor {number} must be 2D but got {tensor.dim()}D")
-        if tensor.dtype != tensors[0].dtype:
+        if 0 < number < last and len(shapes[number]) != 2:
+            raise RuntimeError(f"multi_dot(): tensor {number} must be 2D but got {len(shapes[number])}D")
+        if tensor.dtype != dtype:
             raise RuntimeError(
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-                f"{name_in_c(tensors[0].dtype)} and tensor {number} {name_in_c(tensor.dtype)}"
+                f"{name_in_c(dtype)} and tensor {number} {name_in_c(tensor.dtype)}"
             )
     for number in range(1, last + 1):
-        before, tensor = tensors[number - 1], tensors[number]
-        if before.shape[-1] != tensor.shape[0]:
+        before, shape = shapes[number - 1], shapes[number]
+        if before[-1] != shape[0]:
             raise RuntimeError(
-                f"multi_dot(): tensors {number - 1} and {number} with shapes {list(before.shape)} and "
-                f"{list(tensor.shape)} cannot be multiplied"
+                f"multi_dot(): tensors {number - 1} and {number} with shapes {list(before)} and "
+                f"{list(shape)} cannot be multiplied"
             )
+    return shapes
 
 
 def _splits(sizes: list[int]) -> dict[tuple[int, int], int]:

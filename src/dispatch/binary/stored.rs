@@ -53,18 +53,22 @@ pub(super) fn calculate_in_order<E: Elementwise2>(
     {
         return Ok(Some(y));
     }
-    half::through(dtype, elements, others, y.fresh::<i16>(), &|numbers, others| match (
-        const { E::VECTOR.has::<f32>() },
-        number,
-    ) {
-        (_, Some(b)) if has_way => op.with_number_in_place(numbers, b),
-        (true, None) => vector::map_in_place(numbers, [others], Vector(op)),
-        (true, Some(b)) => vector::map_in_place(numbers, [], Beside::<E, false>(op, b.to_f64())),
-        (false, None) => zip::zip_slice_in_place(numbers, others, op.loops()),
-        (false, Some(b)) => {
-            let f = op.loops();
-            map::map_slice_in_place(numbers, move |a| f(a, b));
+    half::through(dtype, elements, others, y.fresh::<i16>(), &|numbers, others, made| {
+        let is_vector = const { E::VECTOR.has::<f32>() };
+        match (is_vector, number) {
+            (_, Some(b)) if has_way => {
+                op.with_number_in_place(numbers, b);
+                return false;
+            }
+            (true, None) => vector::map_near(numbers, [others], made, Vector(op)),
+            (true, Some(b)) => vector::map_near(numbers, [], made, Beside::<E, false>(op, b.to_f64())),
+            (false, None) => zip::zip_slice_in_place(numbers, others, op.loops()),
+            (false, Some(b)) => {
+                let f = op.loops();
+                map::map_slice_in_place(numbers, move |a| f(a, b));
+            }
         }
+        is_vector
     });
     Ok(Some(y))
 }

@@ -79,7 +79,8 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
         return match E::SIGN {
             Some(Sign::Turned) => turned(&x),
             _ if const { E::COMPLEX_LOOPS } => dispatch!(complex dtype, T => {
-                compute::<T, T>(&x, dtype, move |x| T::from_complex(op.complex(x.to_complex())))
+                // A loop is vectorised in one piece only.
+                compute::<T, T>(&x, dtype, #[inline(always)] move |x| T::from_complex(op.complex(x.to_complex())))
             }, else { unreachable!("there are two types of complex numbers") }),
             _ => compute_complex(&x, &|x| op.complex(x)),
         };
@@ -94,7 +95,14 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
             }
             if let Some(elements) = x.slice::<i16>() {
                 let mut y = Array::uninit(&x.layout, dtype)?;
-                half::through(dtype, elements, None, y.fresh::<i16>(), &|numbers, _| replace(op, numbers));
+                half::through(dtype, elements, None, y.fresh::<i16>(), &|numbers, _, made| {
+                    let is_vector = const { E::VECTOR.has::<f32>() };
+                    match is_vector {
+                        true => vector::map_near(numbers, [], made, Vector(op)),
+                        false => map::map_slice_in_place(numbers, op.loops()),
+                    }
+                    is_vector
+                });
                 return Ok(y);
             }
             let y = calculate(&op, &x.widened()?)?;

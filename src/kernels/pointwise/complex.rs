@@ -16,6 +16,9 @@ const FAR: f64 = 1e150;
 /// 2⁶⁰⁰
 const LIFT: f64 = f64::from_bits((1023 + 600) << 52);
 
+/// The reciprocal of its root.
+const LIFT_BACK: f64 = f64::from_bits((1023 - 300) << 52);
+
 /// Above this eˣ is infinite.
 const STEEP: f64 = 709.0;
 
@@ -67,39 +70,22 @@ pub fn log1p(z: Complex<f64>) -> Complex<f64> {
     of((1.0 + x).hypot(y).ln(), angle)
 }
 
-/// √z
+/// √z. Nothing is branched on, as in `quotient`.
+#[inline(always)]
 pub fn sqrt(z: Complex<f64>) -> Complex<f64> {
     let (x, y) = (z.re, z.im);
     let most = if x.abs() > y.abs() { x.abs() } else { y.abs() };
-    if most < FAR && most > 1.0 / FAR && !x.is_nan() && !y.is_nan() {
-        return root(z, (x * x + y * y).sqrt());
-    }
-    if x == 0.0 && y == 0.0 {
-        return of(0.0, y);
-    }
-    if y.is_infinite() {
-        return of(f64::INFINITY, y);
-    }
-    if x.is_nan() || (x.is_infinite() && y.is_nan()) {
-        return if x == f64::INFINITY { of(x, y) } else { of(f64::NAN, x.abs()) };
-    }
-    if x.is_infinite() {
-        return if x > 0.0 { of(x, 0.0_f64.copysign(y)) } else { of(0.0, x.abs().copysign(y)) };
-    }
-    // By powers of four out of where sums overflow or lose digits.
-    let (scale, back) = if most > FAR { (0.25, 2.0) } else { (2.0_f64.powi(200), 2.0_f64.powi(-100)) };
-    let scaled = of(x * scale, y * scale);
-    let found = root(scaled, size(scaled));
-    of(found.re * back, found.im * back)
-}
-
-/// The root of a number of that size.
-#[inline(always)]
-fn root(z: Complex<f64>, size: f64) -> Complex<f64> {
-    let root = ((z.re.abs() + size) * 0.5).sqrt();
-    let other = z.im / (root + root);
-    let (re, im) = if z.re >= 0.0 { (root, other) } else { (other.abs(), root.copysign(z.im)) };
-    of(re, im)
+    // By powers of four out of where squares are none or too large.
+    let (scale, back) = if most < 1.0 / FAR { (LIFT, LIFT_BACK) } else { (1.0, 1.0) };
+    let (scale, back) = if most > FAR { (1.0 / LIFT, 1.0 / LIFT_BACK) } else { (scale, back) };
+    let (a, b) = (x.abs() * scale, y * scale);
+    let size = (a * a + b * b).sqrt();
+    let size = if a == f64::INFINITY { a } else { size };
+    let root = ((a + size) * 0.5).sqrt() * back;
+    let other = y / (root + root);
+    let (re, im) = if x >= 0.0 { (root, other) } else { (other.abs(), root.copysign(y)) };
+    let is_settled = ((x == 0.0) & (y == 0.0)) | y.is_infinite();
+    of(if is_settled { y.abs() } else { re }, if is_settled { y } else { im })
 }
 
 /// 1/z. Nothing is branched on, as in `quotient`.
@@ -137,10 +123,10 @@ pub fn size(z: Complex<f64>) -> f64 {
     let most = if x > y { x } else { y };
     // By powers of two out of where squares are none or too large.
     let is_small = most < 1.0 / FAR;
-    let scale = if is_small { LIFT } else { 1.0 };
-    let scale = if most > FAR { 1.0 / LIFT } else { scale };
+    let (scale, back) = if is_small { (LIFT, 1.0 / LIFT) } else { (1.0, 1.0) };
+    let (scale, back) = if most > FAR { (1.0 / LIFT, LIFT) } else { (scale, back) };
     let (a, b) = (x * scale, y * scale);
-    let size = (a * a + b * b).sqrt() / scale;
+    let size = (a * a + b * b).sqrt() * back;
     if (x == f64::INFINITY) | (y == f64::INFINITY) { f64::INFINITY } else { size }
 }
 
@@ -312,6 +298,26 @@ mod tests {
         assert_eq!(asin(of(0.0, f64::INFINITY)), of(0.0, f64::INFINITY));
         assert_eq!(tanh(of(f64::INFINITY, 1.0)), of(1.0, 0.0));
         assert_eq!(sqrt(of(f64::NEG_INFINITY, 1.0)), of(0.0, f64::INFINITY));
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+        let (none, most) = (f64::NAN, f64::INFINITY);
+        for (z, root) in [
+            ((0.0, 0.0), (0.0, 0.0)),
+            ((-0.0, -0.0), (0.0, -0.0)),
+            ((none, most), (most, most)),
+            ((-1.0, -most), (most, -most)),
+            ((-most, -0.0), (0.0, -most)),
+            ((-most, none), (none, most)),
+            ((most, none), (most, none)),
+            ((most, -3.0), (most, -0.0)),
+            ((none, 1.0), (none, none)),
+            ((2.0, none), (none, none)),
+            ((-4.0, -0.0), (0.0, -2.0)),
+            ((5e-324, 0.0), (2.0_f64.powi(-537), 0.0)),
+            ((-2.0_f64.powi(1000), 0.0), (0.0, 2.0_f64.powi(500))),
+        ] {
+            let found = sqrt(of(z.0, z.1));
+            assert!(same(found.re, root.0) && same(found.im, root.1), "root of {z:?}: {found}");
+        }
         assert_eq!(reciprocal(of(f64::INFINITY, 1.0)), of(0.0, 0.0));
         assert!(sinh(of(f64::INFINITY, f64::NAN)).re.is_infinite());
         assert!(atan(of(f64::NAN, 1.0)).re.is_nan());

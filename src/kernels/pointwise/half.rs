@@ -239,16 +239,16 @@ pub fn zip(
 }
 
 /// What `change` makes of numbers of a half type, which it is given in single precision, a few at a time, with as many
-/// others beside them, if there are others.
+/// others beside them, if there are others. It says whether it wrote to the third of what it is given, or over the first.
 pub fn through(
     dtype: DType,
     a: &[i16],
     others: Option<&[i16]>,
     out: &mut [MaybeUninit<i16>],
-    change: &(dyn Fn(&mut [f32], &[f32]) + Sync),
+    change: &(dyn Fn(&mut [f32], &[f32], &mut [f32]) -> bool + Sync),
 ) {
     parallel_parts(out, GRAIN, |start, part| {
-        let (mut room, mut beside) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let (mut room, mut beside, mut made) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
         for (index, out) in part.chunks_mut(CHUNK).enumerate() {
             let range = start + index * CHUNK..start + index * CHUNK + out.len();
             let (room, beside) = (&mut room[..out.len()], &mut beside[..out.len()]);
@@ -257,8 +257,9 @@ pub fn through(
             if let Some(others) = others {
                 widen_chunk(dtype, &others[range], beside, put);
             }
-            change(room, beside);
-            narrow_chunk(dtype, room, out);
+            let made = &mut made[..out.len()];
+            let is_elsewhere = change(room, beside, made);
+            narrow_chunk(dtype, if is_elsewhere { made } else { room }, out);
         }
     });
 }
@@ -278,10 +279,19 @@ mod tests {
             let wide = written(bits.len(), |out| widen(dtype, &bits, out));
             let back = written(bits.len(), |out| narrow(dtype, &wide, out));
             let twice = written(bits.len(), |out| {
-                through(dtype, &bits, Some(&bits), out, &|a, b| {
-                    a.iter_mut().zip(b).for_each(|(a, b)| *a += b)
+                through(dtype, &bits, Some(&bits), out, &|a, b, made| {
+                    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+                    made.copy_from_slice(a);
+                    true
                 });
             });
+            let in_place = written(bits.len(), |out| {
+                through(dtype, &bits, None, out, &|a, _, _| {
+                    a.iter_mut().for_each(|a| *a += *a);
+                    false
+                });
+            });
+            assert!(in_place == twice);
             let zipped = written(bits.len() - 3, |out| {
                 if !zip(dtype, &bits[3..], &bits[3..], out, |a, b| a + b) {
                     out.write_copy_of_slice(&twice[3..]);

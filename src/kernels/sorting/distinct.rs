@@ -3,8 +3,9 @@
 use crate::dtype::Ordered;
 use crate::error::Result;
 use crate::kernels::interrupt::Steps;
+use crate::kernels::sorting::keys::key;
 use crate::kernels::sorting::merge::in_order;
-use crate::kernels::sorting::sort::{first, key};
+use crate::kernels::sorting::sort::first;
 use crate::storage;
 
 /// Elements that are looked at before one may give up.

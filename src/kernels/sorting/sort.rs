@@ -7,7 +7,7 @@
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
-use crate::dtype::{DType, Ordered};
+use crate::dtype::Ordered;
 use crate::kernels::geometry::dense::{Extent, dense};
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
@@ -15,65 +15,12 @@ use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::reduction::along::along;
 use crate::kernels::simd::vectorised;
+use crate::kernels::sorting::keys::{Keyed, bits, key, put_keys, turned, with_keys};
 use crate::kernels::sorting::merge::{RUN, in_order};
+use crate::kernels::sorting::network;
+use crate::kernels::sorting::network::Rows;
 use crate::kernels::sorting::short;
 use crate::kernels::sorting::short::{FEW as FEW_KEYS, SHORT};
-
-/// A number that is greater for what is greater, of 32 bits for elements of as many or fewer.
-#[inline]
-pub(in crate::kernels) fn key<T: Ordered>(x: T) -> u64 {
-    match T::DTYPE {
-        // Both zeros become one.
-        DType::Float32 if x.to_f64().is_nan() => u64::from(u32::MAX),
-        DType::Float32 => {
-            let bits = (x.to_f64() as f32 + 0.0).to_bits();
-            u64::from(if bits >> 31 == 0 { bits | 1 << 31 } else { !bits })
-        }
-        DType::Float64 if x.to_f64().is_nan() => u64::MAX,
-        DType::Float64 => {
-            let bits = (x.to_f64() + 0.0).to_bits();
-            if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
-        }
-        DType::Int64 => x.to_i64() as u64 ^ 1 << 63,
-        _ => (x.to_i64() + (1 << 31)) as u64,
-    }
-}
-
-/// Bits of the keys of a type.
-const fn bits<T>() -> u32 {
-    if size_of::<T>() <= 4 { 32 } else { 64 }
-}
-
-/// A key and a place as one number.
-trait Keyed: Copy + Ord + Send + Sync {
-    fn new(key: u64, place: usize) -> Self;
-    fn key(self) -> u64;
-    fn place(self) -> i64;
-}
-
-impl Keyed for u64 {
-    fn new(key: u64, place: usize) -> u64 {
-        key << 32 | place as u64
-    }
-    fn key(self) -> u64 {
-        self >> 32
-    }
-    fn place(self) -> i64 {
-        (self & u64::from(u32::MAX)) as i64
-    }
-}
-
-impl Keyed for u128 {
-    fn new(key: u64, place: usize) -> u128 {
-        u128::from(key) << 64 | place as u128
-    }
-    fn key(self) -> u64 {
-        (self >> 64) as u64
-    }
-    fn place(self) -> i64 {
-        self as i64
-    }
-}
 
 /// The indices of the `count` first elements of `axis` in order, the greatest first if `descending`.
 pub fn argsort<T: Ordered>(
@@ -83,9 +30,11 @@ pub fn argsort<T: Ordered>(
     descending: bool,
     out: &mut [MaybeUninit<i64>],
 ) {
-    along([&dense(&view)], Extent::new(view.shape(), axis), count, out, |[lane], out| {
-        first(lane, descending, out);
-    });
+    let (elements, extent) = (dense(&view), Extent::new(view.shape(), axis));
+    if count == extent.len && network::takes(extent) {
+        return side_by_side(&elements, extent, descending, None, out);
+    }
+    along([&elements], extent, count, out, |[lane], out| first(lane, descending, out));
 }
 
 /// The index along `axis` of the element that as many are before in order as `rank` says for how many elements are
@@ -96,10 +45,31 @@ pub fn arg_ranked<T: Ordered>(
     rank: impl Fn(usize) -> usize + Sync,
     out: &mut [MaybeUninit<i64>],
 ) {
-    along([&dense(&view)], Extent::new(view.shape(), axis), 1, out, |[lane], out| {
+    let (elements, extent) = (dense(&view), Extent::new(view.shape(), axis));
+    if network::takes(extent) {
+        return side_by_side(&elements, extent, false, Some(&rank), out);
+    }
+    along([&elements], extent, 1, out, |[lane], out| {
         let numbers = lane.iter().filter(|&x| x.partial_cmp(x).is_some()).count();
         out[0] = ranked(lane, rank(numbers));
     });
+}
+
+/// The places in order of many short rows, or those that `rank` says.
+fn side_by_side<T: Ordered>(
+    elements: &[T],
+    extent: Extent,
+    descending: bool,
+    rank: Option<&(dyn Fn(usize) -> usize + Sync)>,
+    out: &mut [MaybeUninit<i64>],
+) {
+    let (turned, shift) = (turned::<T>(descending), 64 - bits::<T>());
+    let read = |start: usize, keys: &mut [u64]| {
+        put_keys(&elements[start..start + keys.len()], turned, shift, keys);
+    };
+    let greatest = u64::MAX << shift;
+    let most = if T::DTYPE.is_float() { greatest - 1 } else { greatest };
+    Rows { extent, read: &read, is_narrow: shift > 0, most, rank }.places(out);
 }
 
 /// The index along `axis` of the last of the elements that occur most often; of the least such elements.
@@ -130,31 +100,12 @@ pub fn arg_most_frequent<T: Ordered>(view: ArrayViewD<'_, T>, axis: usize, out: 
 /// The places of the first elements in order, as many as there is room for.
 pub(in crate::kernels) fn first<T: Ordered>(lane: &[T], descending: bool, out: &mut [i64]) {
     if out.len() == lane.len() && lane.len() <= SHORT {
-        let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
-        return with_keys(lane, turned, |keys| short::order(keys, out));
+        return with_keys(lane, turned::<T>(descending), |keys| short::order(keys, out));
     }
     match bits::<T>() == 32 && lane.len() <= u32::MAX as usize {
         true => first_keyed::<T, u64>(lane, descending, out),
         false => first_keyed::<T, u128>(lane, descending, out),
     }
-}
-
-/// Calls `visit` with the keys of a short row.
-fn with_keys<T: Ordered, R>(lane: &[T], turned: u64, visit: impl FnOnce(&[u64]) -> R) -> R {
-    let (mut few, mut many);
-    let keys: &mut [u64] = if lane.len() <= FEW_KEYS {
-        few = [0; FEW_KEYS];
-        &mut few[..lane.len()]
-    } else {
-        many = [0; SHORT];
-        &mut many[..lane.len()]
-    };
-    vectorised(
-        SHORT,
-        #[inline(always)]
-        || keys.iter_mut().zip(lane).for_each(|(place, &x)| *place = key(x) ^ turned),
-    );
-    visit(keys)
 }
 
 /// So few are found in one look at all.
@@ -165,7 +116,7 @@ const STRETCH: usize = 64;
 
 /// The places of a few, least first: each is compared with the last of those found, and few are less.
 fn few_keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool, out: &mut [i64]) {
-    let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
+    let turned = turned::<T>(descending);
     let mut found = [K::new(u64::MAX, usize::MAX); FEW];
     let (count, last, mut keys) = (out.len(), out.len() - 1, [0; STRETCH]);
     for (stretch, part) in lane.chunks(STRETCH).enumerate() {
@@ -285,7 +236,7 @@ const LITTLE: usize = 32;
 
 /// The keys of all elements with their places.
 fn keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool) -> Vec<K> {
-    let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
+    let turned = turned::<T>(descending);
     if lane.len() <= LITTLE {
         let item = |(place, &x): (usize, &T)| K::new(key(x) ^ turned, place);
         return interrupt::collected(lane.iter().enumerate().map(item));
@@ -396,17 +347,6 @@ mod tests {
         let [one, two, four] =
             at_thread_counts(|| written(a.len(), |out| argsort(a.view(), 1, 400, true, out)));
         assert!(one == two && one == four);
-    }
-
-    #[test]
-    fn keys_are_ordered_as_elements_are() {
-        let numbers = [f64::NEG_INFINITY, -2.0, -1e-310, 0.0, 1e-310, 3.0, f64::INFINITY, NAN];
-        assert!(numbers.map(key).is_sorted_by(|a, b| a < b));
-        assert!(numbers.map(|x| key(x as f32 * 1e10)).is_sorted());
-        assert_eq!((key(-0.0), key(-0.0f32), key(-NAN)), (key(0.0), key(0.0f32), key(NAN)));
-        assert!([i64::MIN, -1, 0, i64::MAX].map(key).is_sorted_by(|a, b| a < b));
-        assert!([i32::MIN, -1, 0, i32::MAX].map(key).is_sorted_by(|a, b| a < b));
-        assert!(key(0u8) < key(255u8) && key(-128i8) < key(127i8));
     }
 
     #[test]

@@ -238,6 +238,9 @@ impl Elementwise for Sqrt {
         x.sqrt()
     }
 
+    const COMPLEX_LOOPS: bool = true;
+
+    #[inline(always)] // As above.
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         complex::sqrt(x)
     }

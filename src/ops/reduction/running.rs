@@ -14,7 +14,7 @@ use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dispatch::modes::recording;
 use crate::dispatch::unary;
-use crate::dtype::{Complex, DType, Element};
+use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::pointwise::math;
@@ -236,17 +236,7 @@ impl Op for Logcumsumexp {
         }
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         dispatch!(float x.dtype, T => {
-            let step = |sum: f64, x: T, _: usize| {
-                let x = x.to_f64();
-                let (most, least) = if sum > x || sum.is_nan() { (sum, x) } else { (x, sum) };
-                if most == least || least == f64::NEG_INFINITY && !most.is_nan() {
-                    return if most.is_finite() && least.is_finite() { most + std::f64::consts::LN_2 } else { most };
-                }
-                most + math::ln_1p_of_share(math::exp(least - most))
-            };
-            let emit = |sum: f64| T::from_f64(sum);
-            let along = Along::forward(self.dim);
-            reduction::scan::scan(x.view::<T>(), along, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
+            reduction::logarithms::log_cumsum_exp(x.view::<T>(), self.dim, y.fresh::<T>());
         }, else {
             return Err(Error::NotImplementedFor { operation: "logcumsumexp_out_cpu", dtype: x.dtype }.into())
         });

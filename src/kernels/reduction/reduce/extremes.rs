@@ -6,12 +6,12 @@ use std::mem::MaybeUninit;
 
 use super::leaves::{Extreme, Leaves, Merge};
 use super::named::{greater, less};
-use super::rows::{fold_short, short_rows};
+use super::rows::{A_FEW, SHORT, fold_short, short_rows};
 use super::{Fold, reduce_with};
 use crate::dtype::Number;
 use crate::kernels::geometry::dense::{Extent, dense};
 use crate::kernels::interrupt;
-use crate::kernels::parallel::parallel_parts;
+use crate::kernels::parallel::{parallel_items, parallel_parts};
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::pointwise::map;
 use crate::kernels::simd::vectorised;
@@ -19,8 +19,11 @@ use crate::kernels::simd::vectorised;
 /// Elements compared before looking whether one was found.
 const STEP: usize = 256;
 
-/// Of so few elements all are compared, the last one first.
-const FEW: usize = 32;
+/// So many short rows are searched together.
+const TOGETHER: usize = 4;
+
+/// Rows of few columns are taken several at a time, if there are so many of these.
+const MANY: usize = 8;
 
 /// Index of the greatest (or least) element along `axis`, which is not empty.
 pub fn arg_extreme<T: Number>(
@@ -70,6 +73,12 @@ fn locate<T: Number>(
     indices: &mut [MaybeUninit<i64>],
 ) -> Vec<T> {
     let mut extremes = interrupt::filled(indices.len(), T::ZERO);
+    let (extent, elements) = (Extent::new(view.shape(), axis), dense(&view));
+    let Extent { outer, len, inner } = extent;
+    if inner == 1 && (2..SHORT).contains(&len) && outer >= A_FEW {
+        locate_short(&elements, len, greatest, &mut extremes, indices);
+        return extremes;
+    }
     let axes = if view.ndim() == 0 { &[][..] } else { &[axis][..] };
     let put = |out: &mut T, extreme| *out = extreme;
     if greatest {
@@ -77,25 +86,16 @@ fn locate<T: Number>(
     } else {
         extremes_with::<T, T, Extreme<false>>(view.view(), axes, &mut extremes, T::HIGHEST, less, put);
     }
-    let extent = Extent::new(view.shape(), axis);
-    let elements = dense(&view);
-    if extent.inner == 1 {
-        parallel_parts(indices, (GRAIN / 4 / extent.len.max(1)).max(1), |start, part| {
-            let rows = elements[start * extent.len..].chunks_exact(extent.len);
-            let rows = part.iter_mut().zip(rows).zip(&extremes[start..]);
-            if extent.len > FEW {
-                return rows.for_each(|((out, row), &extreme)| {
-                    out.write(first_equal(row, extreme));
-                });
-            }
-            for ((out, row), &extreme) in rows {
-                let back = row.iter().enumerate().rev();
-                out.write(back.fold(0, |place, (at, &x)| if hits(x, extreme) { at as i64 } else { place }));
-            }
-        });
-    } else {
+    if inner > 1 {
         first_equal_rows(&elements, extent, &extremes, indices);
+        return extremes;
     }
+    parallel_parts(indices, (GRAIN / 4 / len.max(1)).max(1), |start, part| {
+        let rows = elements[start * len..].chunks_exact(len);
+        part.iter_mut().zip(rows).zip(&extremes[start..]).for_each(|((out, row), &extreme)| {
+            out.write(first_equal(row, extreme));
+        });
+    });
     extremes
 }
 
@@ -124,6 +124,56 @@ fn first_equal<T: Number>(row: &[T], extreme: T) -> i64 {
     0
 }
 
+/// The extremes of short rows and their places, several rows at a time: what is found in one need not wait for that of
+/// another.
+fn locate_short<T: Number>(
+    elements: &[T],
+    len: usize,
+    greatest: bool,
+    extremes: &mut [T],
+    indices: &mut [MaybeUninit<i64>],
+) {
+    let grain = (GRAIN / 4 / len).next_multiple_of(TOGETHER);
+    let parts = extremes.chunks_mut(grain).zip(indices.chunks_mut(grain)).zip(elements.chunks(grain * len));
+    parallel_items(parts, 1, |((extremes, indices), elements)| {
+        let (groups, rest) = extremes.as_chunks_mut::<TOGETHER>();
+        let (whole, single) = elements.split_at(groups.len() * TOGETHER * len);
+        let (places, left) = indices.split_at_mut(groups.len() * TOGETHER);
+        let rows = whole.chunks_exact(TOGETHER * len).zip(places.as_chunks_mut::<TOGETHER>().0);
+        for (extremes, (rows, places)) in groups.iter_mut().zip(rows) {
+            first_extremes(rows, greatest, extremes, places);
+        }
+        let rows = single.chunks_exact(len).zip(left.as_chunks_mut::<1>().0);
+        for (extreme, (row, place)) in rest.as_chunks_mut::<1>().0.iter_mut().zip(rows) {
+            first_extremes(row, greatest, extreme, place);
+        }
+    });
+}
+
+/// The extremes of `N` rows that follow one another, and their places.
+#[inline(always)]
+fn first_extremes<T: Number, const N: usize>(
+    elements: &[T],
+    greatest: bool,
+    extremes: &mut [T; N],
+    indices: &mut [MaybeUninit<i64>; N],
+) {
+    let len = elements.len() / N;
+    let elements: [&[T]; N] = std::array::from_fn(|row| &elements[row * len..(row + 1) * len]);
+    let (mut best, mut places) = (elements.map(|row| row[0]), [0; N]);
+    for place in 1..len {
+        for row in 0..N {
+            let x = elements[row][place];
+            let beats = if greatest { x > best[row] } else { x < best[row] };
+            let beats = beats | (x.is_nan() & !best[row].is_nan());
+            best[row] = if beats { x } else { best[row] };
+            places[row] = if beats { place as i64 } else { places[row] };
+        }
+    }
+    *extremes = best;
+    *indices = places.map(MaybeUninit::new);
+}
+
 /// As `first_equal` along an axis that other axes follow: from the last row to the first, so that
 /// the first one stays.
 fn first_equal_rows<T: Number>(
@@ -132,28 +182,40 @@ fn first_equal_rows<T: Number>(
     extremes: &[T],
     indices: &mut [MaybeUninit<i64>],
 ) {
+    /// Behind all rows, with room for those beside one.
+    const NOWHERE: i64 = i64::MAX - STEP as i64;
+
     parallel_parts(indices, (GRAIN / len.max(1)).max(STEP), |mut position, mut part| {
         while !part.is_empty() {
             let (outer, column) = (position / inner, position % inner);
             let width = part.len().min(inner - column).min(STEP);
-            let mut found = [0i64; STEP];
+            let elements = &elements[outer * len * inner + column..];
+            let beside = if width == inner { (STEP / inner).min(len / MANY).max(1) } else { 1 };
+            let (mut near, mut found) = ([T::ZERO; STEP], [NOWHERE; STEP]);
+            let (near, found) = (&mut near[..beside * width], &mut found[..beside * width]);
             let extremes = &extremes[position..position + width];
+            near.chunks_exact_mut(width).for_each(|near| near.copy_from_slice(extremes));
+            let whole = len - len % beside;
             vectorised(
-                width,
+                near.len(),
                 #[inline(always)]
                 || {
-                    for row in (0..len).rev() {
-                        let elements = &elements[(outer * len + row) * inner + column..][..width];
-                        for ((index, &x), &extreme) in found.iter_mut().zip(elements).zip(extremes) {
+                    for row in (0..whole).step_by(beside).rev() {
+                        let elements = &elements[row * inner..][..near.len()];
+                        for ((index, &x), &extreme) in found.iter_mut().zip(elements).zip(&*near) {
                             *index = if hits(x, extreme) { row as i64 } else { *index };
                         }
                     }
                 },
             );
             let (done, rest) = part.split_at_mut(width);
-            done.iter_mut().zip(found).for_each(|(out, index)| {
-                out.write(index);
-            });
+            for (column, (out, &extreme)) in done.iter_mut().zip(extremes).enumerate() {
+                let places = (0..).zip(found[column..].iter().step_by(width));
+                let first = places.map(|(behind, row)| row + behind).fold(NOWHERE, i64::min);
+                let left = || (whole..len).find(|row| hits(elements[row * inner + column], extreme));
+                let first = if first < NOWHERE { first } else { left().unwrap_or(0) as i64 };
+                out.write(first);
+            }
             (position, part) = (position + width, rest);
         }
     });

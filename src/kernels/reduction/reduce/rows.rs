@@ -21,11 +21,11 @@ pub(super) const LANES: usize = 32;
 struct Lanes<A>([A; LANES]);
 
 /// Shorter rows take several times as long, element by element.
-const SHORT: usize = 64;
+pub(super) const SHORT: usize = 64;
 
 /// So many rows are turned together, if there are a few.
 const TURNED: usize = 128;
-const A_FEW: usize = 8;
+pub(super) const A_FEW: usize = 8;
 
 /// Elements that a lane takes in one after the other.
 const GROUP: usize = 16;
