@@ -289,6 +289,10 @@ else:
             ".sparse": "dsmm hsmm hspmm native_norm saddmm smm spmm sspaddmm",
             ".sparse._constructors": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
             "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor",
+            ".sparse._invariants": "_validate_compressed_sparse_indices "
+            "_validate_sparse_bsc_tensor_args _validate_sparse_bsr_tensor_args "
+            "_validate_sparse_compressed_tensor_args _validate_sparse_coo_tensor_args "
+            "_validate_sparse_csc_tensor_args _validate_sparse_csr_tensor_args",
             "._settings": "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
             "get_float32_matmul_precision is_deterministic_algorithms_warn_only_enabled "
             "set_deterministic_debug_mode set_float32_matmul_precision set_vital "
