@@ -118,4 +118,5 @@ def _combine_input_and_mask(op: Callable[..., Any], input: Any, mask: Any, *args
         return found
     identity = _reduction_identity(op.__name__, input, *args)
     filling = native.zeros((), dtype=input.dtype) if identity is None else identity
-    return _where(_input_mask(input, mask=mask), input, filling)
+    combined: Tensor = _where(_input_mask(input, mask=mask), input, filling)
+    return combined
