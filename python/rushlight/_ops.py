@@ -299,7 +299,7 @@ class _OpNamespace:
     def __getattr__(self, name: str) -> OpOverloadPacket:
         known = {} if name.startswith("__") or self._namespace != "aten" else table()[1]
         packet = known.get(name)
-        if not name.startswith("_") and _stand_in(_NAMESPACES.get(self._namespace)):
+        if not name.startswith("__") and _stand_in(_NAMESPACES.get(self._namespace)):
             packet = self.__dict__.get(name)
         if packet is None:
             raise AttributeError(f"'_OpNamespace' '{self._namespace}' object has no attribute '{name}'")
@@ -318,7 +318,11 @@ _LIBRARIES = {
     "torchvision/_C": "._compat.vision",
     "torchvision/_C_stable": "._compat.vision",
 }
-_NAMESPACES = {"torchaudio": "._compat.audio", "torchvision": "._compat.vision"}
+_NAMESPACES = {
+    "profiler": "._compat.profiler_operators",
+    "torchaudio": "._compat.audio",
+    "torchvision": "._compat.vision",
+}
 
 
 def _stand_in(place: str | None) -> bool:

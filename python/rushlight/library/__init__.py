@@ -256,7 +256,11 @@ class Library:
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("IMPL", "DEF", "FRAGMENT"):
-            raise ValueError(f"Unsupported library kind: {kind}")
+            raise ValueError(f"Unsupported kind: {kind}")
+        if ns == "prim":
+            raise ValueError(
+                f"{ns} is a reserved namespace. Please try creating a library with another name."
+            )
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._op_defs: set[str] = set()
 
@@ -268,7 +272,7 @@ class Library:
         name, _, rest = schema.partition("(")
         declare(CustomOpDef(self.ns, name, f"({rest}", None))
         self._op_defs.add(f"{self.ns}::{name}")
-        return name
+        return name.partition(".")[0]
 
     def _destroy(self) -> None:
         """Forget the operators that were declared here."""
@@ -311,16 +315,47 @@ def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
         made._destroy()
 
 
-def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
-    """Declare an operator, such as `mylib::sin`, by its schema without the name."""
+def define(
+    qualname: str | Library,
+    schema: str,
+    alias_analysis: str = "",
+    *,
+    lib: Library | None = None,
+    tags: Any = (),
+) -> Any:
+    """Declare an operator, such as `mylib::sin`, by its schema without the name.
+
+    In the older form a library comes first and the schema has the name; the function that is decorated
+    computes it.
+    """
+    if isinstance(qualname, Library):
+        library, name = qualname, schema.partition("(")[0]
+        library.define(schema, alias_analysis, tags=tags)
+        return lambda function: _added(library, name, function)
     namespace, _, name = qualname.partition("::")
     (lib or Library(namespace, "FRAGMENT")).define(f"{name}{schema}")
+    return None
+
+
+def _added(library: Library, name: str, function: Callable[..., Any], key: str = "") -> Callable[..., Any]:
+    library.impl(name, function, key)
+    return function
 
 
 def impl(
-    qualname: str, types: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None
+    qualname: str | Library,
+    types: Any,
+    func: Callable[..., Any] | str | None = None,
+    *,
+    lib: Library | None = None,
 ) -> Any:
-    """Have a function compute an operator that was declared."""
+    """Have a function compute an operator that was declared.
+
+    In the older form a library, the name and the key come first: `impl(library, "sin", "CPU")`.
+    """
+    if isinstance(qualname, Library):
+        older, key = qualname, func if isinstance(func, str) else ""
+        return lambda function: _added(older, types, function, key)
 
     library = lib or Library(qualname.partition("::")[0], "FRAGMENT")
 
@@ -329,4 +364,4 @@ def impl(
             library.impl(qualname, func, _KEYS_OF_TYPES.get(kind, kind))
         return func
 
-    return register if func is None else register(func)
+    return register(func) if callable(func) else register

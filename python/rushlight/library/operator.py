@@ -60,8 +60,14 @@ def declare(definition: CustomOpDef) -> None:
 def forget(name: str) -> None:
     """Have no operator of this name any more."""
     namespace, _, own = name.partition("::")
+    own, _, overload = own.partition(".")
     _KNOWN.pop(name, None)
-    getattr(ops, namespace).__dict__.pop(own, None)
+    known = getattr(ops, namespace).__dict__
+    packet = known.get(own)
+    if isinstance(packet, _Packet):
+        packet._overloads.pop(overload or "default", None)
+        if not packet._overloads:
+            del known[own]
 
 
 class _Overload(OpOverload):
@@ -76,6 +82,28 @@ class _Overload(OpOverload):
 class _Packet(OpOverloadPacket):
     def _overload(self, schema: FunctionSchema) -> OpOverload:
         return _Overload(self, schema)
+
+    def add(self, schema: FunctionSchema) -> None:
+        """Have an operator of this name more, or another in the place of one."""
+        added = self._overload(schema)
+        self._overloads[added._overloadname] = added
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Compute the first of the operators that takes such arguments."""
+        if len(self._overloads) == 1:
+            return super().__call__(*args, **kwargs)
+        refusals = []
+        for overload in self._overloads.values():
+            try:
+                bound(overload._schema, args, kwargs)
+            except RuntimeError as refusal:
+                refusals.append(str(refusal))
+            else:
+                return overload.compute(*args, **kwargs)
+        raise RuntimeError(
+            "Overloaded torch operator invoked from Python failed to match any schema:\n"
+            + "\n\n".join(refusals)
+        )
 
 
 class CustomOpDef:
@@ -95,11 +123,17 @@ class CustomOpDef:
         self._backward: Callable[..., Any] | None = None
         self._setup_context: Callable[..., Any] | None = None
         self._vmap: Callable[..., Any] | None = None
-        packet = _Packet(name, [FunctionSchema(normal(f"{name}{schema}"), namespace)], namespace)
-        self._opoverload = packet.default
+        own, _, overload = name.partition(".")
+        declared = FunctionSchema(normal(f"{name}{schema}"), namespace)
+        known = getattr(ops, namespace).__dict__
+        packet = known.get(own)
+        if isinstance(packet, _Packet) and list(packet._overloads) != [overload or "default"]:
+            packet.add(declared)
+        else:
+            packet = known[own] = _Packet(own, [declared], namespace)
+        self._opoverload = packet._overloads[overload or "default"]
         self._opoverload.definition = self  # type: ignore[attr-defined]
         self._function = _differentiable(self)
-        getattr(ops, namespace).__dict__[name] = packet
         _KNOWN[self._qualname] = self
 
     def __repr__(self) -> str:
@@ -309,7 +343,9 @@ def _differentiable(op: CustomOpDef) -> type[Function]:
 
     overload = op._opoverload
     named: Any = FunctionMeta(
-        f"GeneratedBackwardFor_{op._namespace}_{op._name}_{overload._overloadname}", (Generated,), {}
+        f"GeneratedBackwardFor_{op._namespace}_{overload.overloadpacket.__name__}_{overload._overloadname}",
+        (Generated,),
+        {},
     )
     function: type[Function] = named
     return function

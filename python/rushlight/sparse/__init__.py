@@ -7,7 +7,9 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as layouts
+from .._devices.absent import idle, refusing
 from .._functions.uniques import unique
+from .._module_aliases import add_module_aliases
 from .._rushlight import Tensor
 from ..autograd import Function
 from . import _elements as _elements  # what these answer is known once they are there
@@ -35,6 +37,24 @@ __all__ = [
     "spdiags",
     "sum",
 ]
+
+
+# Kernels for GPUs, of which libraries import the names.
+add_module_aliases(globals(), {"_triton_ops": {}, "_triton_ops_meta": {}})
+refusing(
+    vars(globals()["_triton_ops"]),
+    "bsr_dense_addmm bsr_dense_addmm_meta bsr_dense_mm bsr_scatter_mm bsr_scatter_mm_indices_data "
+    "bsr_softmax scatter_mm scatter_mm_meta",
+    RuntimeError,
+    "torch.sparse: kernels of Triton need a GPU, and there is none",
+)
+refusing(
+    vars(globals()["_triton_ops_meta"]),
+    "dump minimize optimize_bsr_dense_addmm optimize_scatter_mm tune_bsr_dense_addmm update",
+    RuntimeError,
+    "torch.sparse: kernels of Triton are tuned on a GPU, and there is none",
+)
+idle(vars(globals()["_triton_ops_meta"]), {"get_meta": None})
 
 
 @named
