@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight
-from .._ops import Call, OpOverload, OpOverloadPacket, ops
+from .._ops import Call, OpOverload, OpOverloadPacket, ops, stood_for
 from .._rushlight import Tensor, _is_batchedtensor, is_grad_enabled
 from .._schemas import FunctionSchema
 from ..amp._state import cast, is_autocast_enabled
@@ -15,6 +15,7 @@ from ..amp.autocast_mode import autocast
 from ..autograd.function import Function, FunctionMeta
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
+from ..overrides import handle_torch_function
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .schema import bound, normal, written_to
 
@@ -76,6 +77,9 @@ class _Overload(OpOverload):
     definition: CustomOpDef
 
     def compute(self, /, *args: Any, **kwargs: Any) -> Any:
+        standing = stood_for(args, kwargs)
+        if standing:
+            return handle_torch_function(self, standing, *args, **kwargs)
         return self.definition._run(*bound(self._schema, args, kwargs))
 
 
@@ -88,10 +92,10 @@ class _Packet(OpOverloadPacket):
         added = self._overload(schema)
         self._overloads[added._overloadname] = added
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Compute the first of the operators that takes such arguments."""
+    def chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOverload:
+        """Return the first of the operators that takes such arguments."""
         if len(self._overloads) == 1:
-            return super().__call__(*args, **kwargs)
+            return super().chosen(args, kwargs)
         refusals = []
         for overload in self._overloads.values():
             try:
@@ -99,7 +103,7 @@ class _Packet(OpOverloadPacket):
             except RuntimeError as refusal:
                 refusals.append(str(refusal))
             else:
-                return overload.compute(*args, **kwargs)
+                return overload
         raise RuntimeError(
             "Overloaded torch operator invoked from Python failed to match any schema:\n"
             + "\n\n".join(refusals)
