@@ -82,3 +82,22 @@ def test_operators_label_profiles(begin):
         torch.ones(2)
         known._record_function_exit(label)
     assert "labelled" in [event.name for event in seen.function_events]
+
+
+def test_names_and_schemas_that_are_refused():
+    expected = 'Expected `qualname` to be of the form "namespace::name", but got foo.'
+    for refused in (
+        lambda: define("foo", "() -> ()"),
+        lambda: impl("foo", "cpu", len),
+        lambda: torch.library.register_fake("foo", len),
+    ):
+        with raises(ValueError, expected):
+            refused()
+    with raises(ValueError, "define(qualname, schema, ...): expected schema to look like e.g."):
+        define("refused::foo", "(")
+    with raises(
+        ValueError, "define(qualname, schema): expected qualname to be instance of str, got <class 'int'>"
+    ):
+        define(3, "() -> ()")
+    with raises(RuntimeError, "Expected one of cpu, cuda, ipu, xpu"):
+        impl("refused::foo", "bogus", len)

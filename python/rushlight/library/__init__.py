@@ -18,14 +18,16 @@ tensor(12.)
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .. import _rushlight
 from .._ops import OpOverload
 from .._schemas import FunctionSchema
 from .checks import opcheck
-from .operator import CustomOpDef, declare, find, forget, when_known
+from .operator import CustomOpDef, declare, find, forget, parted, when_known
 from .schema import infer_schema, written_to
 
 if TYPE_CHECKING:
@@ -332,7 +334,16 @@ def define(
         library, name = qualname, schema.partition("(")[0]
         library.define(schema, alias_analysis, tags=tags)
         return lambda function: _added(library, name, function)
-    namespace, _, name = qualname.partition("::")
+    if not isinstance(qualname, str):
+        raise ValueError(
+            f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}"
+        )
+    namespace, name = parted(qualname)
+    if not re.fullmatch(r"\(.*\) -> .*", schema):
+        raise ValueError(
+            'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got '
+            f'"{schema}"'
+        )
     (lib or Library(namespace, "FRAGMENT")).define(f"{name}{schema}")
     return None
 
@@ -357,10 +368,14 @@ def impl(
         older, key = qualname, func if isinstance(func, str) else ""
         return lambda function: _added(older, types, function, key)
 
-    library = lib or Library(qualname.partition("::")[0], "FRAGMENT")
+    library = lib or Library(parted(qualname)[0], "FRAGMENT")
+    kinds = [types] if isinstance(types, str) else list(types)
+    for kind in kinds:
+        if kind not in _KEYS_OF_TYPES and kind not in _OF_THE_CPU and kind.islower():
+            _rushlight.device(kind)  # An error, of what is no type of device.
 
     def register(func: Callable[..., Any]) -> Callable[..., Any]:
-        for kind in (types,) if isinstance(types, str) else types:
+        for kind in kinds:
             library.impl(qualname, func, _KEYS_OF_TYPES.get(kind, kind))
         return func
 

@@ -35,8 +35,20 @@ _KNOWN: dict[str, CustomOpDef] = {}
 _WAITING: dict[str, list[Callable[[CustomOpDef], None]]] = {}  # What is told of operators before they are.
 
 
+def parted(name: str) -> tuple[str, str]:
+    """Return the namespace and the name of an operator within it."""
+    namespace, _, own = name.partition("::")
+    if not own or "::" in own:
+        raise ValueError(
+            f'Expected `qualname` to be of the form "namespace::name", but got {name}. The qualname passed '
+            "to the torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
+        )
+    return namespace, own
+
+
 def find(name: str) -> CustomOpDef:
     """Return the operator of a name such as `mylib::sin`."""
+    parted(name)
     if name not in _KNOWN:
         namespace, _, own = name.partition("::")
         raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{own}'")
@@ -146,6 +158,10 @@ class CustomOpDef:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the operator."""
         return self._opoverload(*args, **kwargs)
+
+    def _destroy(self) -> None:
+        """Have no such operator any more."""
+        forget(self._qualname)
 
     # -- what is registered ------------------------------------------------------------------------
 
