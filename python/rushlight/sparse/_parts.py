@@ -12,7 +12,7 @@ from .._rushlight import Tensor
 from ..autograd import Function
 from ._forms import Pieces, is_sparse
 from ._functions import _called, _dim, _kept, _widen, check_coordinates, known
-from ._making import Values, dense, made, named, to_coordinates
+from ._making import Values, coalesce, dense, made, named, to_coordinates
 from ._matrices import selected
 
 __all__: list[str] = []
@@ -119,7 +119,7 @@ def _of_matrices(tensor: Any, dim: int, index: int) -> Any:
         raise RuntimeError(
             "select(): selecting sparse dimensions is not supported for batched sparse compressed tensors."
         )
-    return _select(to_coordinates(tensor), dim, index)
+    return _select(coalesce(to_coordinates(tensor)), dim, index)
 
 
 @named
