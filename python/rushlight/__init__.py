@@ -226,7 +226,7 @@ else:
         "_vmap_internals amp as_torch cpu cuda distributions fft func functional futures inspection "
         "library linalg memory multiprocessing masked nested nn ops optim overrides profiler random "
         "return_types serialization signal special storage testing torch torch_version utils __config__ "
-        "_custom_ops _prims _prims_common _refs _utils_internal _higher_order_ops _jit_internal "
+        "_custom_ops _library _prims _prims_common _refs _utils_internal _higher_order_ops _jit_internal "
         "accelerator fx _inductor _logging _subclasses ao hub quantization onnx jit mps optimize sparse "
         "export quasirandom mtia monitor xpu version"
     )
@@ -289,6 +289,10 @@ else:
             ".sparse": "dsmm hsmm hspmm native_norm saddmm smm spmm sspaddmm",
             ".sparse._constructors": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
             "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor",
+            ".sparse._invariants": "_validate_compressed_sparse_indices "
+            "_validate_sparse_bsc_tensor_args _validate_sparse_bsr_tensor_args "
+            "_validate_sparse_compressed_tensor_args _validate_sparse_coo_tensor_args "
+            "_validate_sparse_csc_tensor_args _validate_sparse_csr_tensor_args",
             "._settings": "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
             "get_float32_matmul_precision is_deterministic_algorithms_warn_only_enabled "
             "set_deterministic_debug_mode set_float32_matmul_precision set_vital "

@@ -32,8 +32,8 @@ def _in_layout(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise RuntimeError("full(...) is not implemented for sparse layout")
     if name not in _MAKING:
         return NotImplemented
-    from .sparse import methods
+    from .sparse import of_no_values
 
     # What is empty has elements that are not there: none is kept of either.
     made: Tensor = getattr(native, name.replace("empty", "zeros"), func)(*args, **rest)
-    return methods.to_sparse(made, layout=layout)
+    return of_no_values(made, layout, name)

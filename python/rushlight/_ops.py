@@ -80,7 +80,7 @@ class OpOverload:
 
     def compute(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it. Calls are shown to nobody here but what stands for a tensor, operations are."""
-        standing = [one for one in (*args, *kwargs.values()) if _stands_for_a_tensor(one)]
+        standing = stood_for(args, kwargs)
         if standing:
             from .overrides import handle_torch_function
 
@@ -96,6 +96,11 @@ class OpOverload:
 
     def __deepcopy__(self, memo: object = None) -> OpOverload:
         return self
+
+
+def stood_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """Return the arguments that stand for tensors, such as those that graphs are traced with."""
+    return [one for one in (*args, *kwargs.values()) if _stands_for_a_tensor(one)]
 
 
 class OpOverloadPacket:
@@ -149,7 +154,16 @@ class OpOverloadPacket:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it."""
-        return next(iter(self._overloads.values())).compute(*args, **kwargs)
+        standing = stood_for(args, kwargs)
+        if standing:
+            from .overrides import handle_torch_function
+
+            return handle_torch_function(self, standing, *args, **kwargs)
+        return self.chosen(args, kwargs).compute(*args, **kwargs)
+
+    def chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOverload:
+        """Return which of them computes a call."""
+        return next(iter(self._overloads.values()))
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self}')>"
@@ -299,7 +313,7 @@ class _OpNamespace:
     def __getattr__(self, name: str) -> OpOverloadPacket:
         known = {} if name.startswith("__") or self._namespace != "aten" else table()[1]
         packet = known.get(name)
-        if not name.startswith("_") and _stand_in(_NAMESPACES.get(self._namespace)):
+        if not name.startswith("__") and _stand_in(_NAMESPACES.get(self._namespace)):
             packet = self.__dict__.get(name)
         if packet is None:
             raise AttributeError(f"'_OpNamespace' '{self._namespace}' object has no attribute '{name}'")
@@ -318,7 +332,11 @@ _LIBRARIES = {
     "torchvision/_C": "._compat.vision",
     "torchvision/_C_stable": "._compat.vision",
 }
-_NAMESPACES = {"torchaudio": "._compat.audio", "torchvision": "._compat.vision"}
+_NAMESPACES = {
+    "profiler": "._compat.profiler_operators",
+    "torchaudio": "._compat.audio",
+    "torchvision": "._compat.vision",
+}
 
 
 def _stand_in(place: str | None) -> bool:

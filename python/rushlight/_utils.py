@@ -62,7 +62,7 @@ def _validate_loaded_sparse_tensors() -> None:
     """Check the places of sparse tensors that were read, if programs want that."""
     if not _sparse_tensors_to_validate:
         return
-    from .sparse._constructors import check_pieces
+    from .sparse._invariants import check_pieces
 
     try:
         for each in _sparse_tensors_to_validate:

@@ -6,7 +6,7 @@ answers anew.
 import warnings
 from pathlib import Path
 
-TABLES = [Path(__file__).with_name(name) for name in ("sparse.txt", "meta.txt")]
+TABLES = [Path(__file__).with_name(name) for name in ("sparse.txt", "matrices.txt", "meta.txt")]
 INDENT = "    "
 
 

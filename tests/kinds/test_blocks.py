@@ -25,3 +25,11 @@ def test_that_other_sizes_are_refused_by_name(method):
         cut((3, 3))
     with raises(TypeError, f"{method}(): argument 'blocksize' (position 1) must be tuple of ints, not str"):
         cut("x")
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr])
+def test_that_a_row_of_a_matrix_has_its_values_in_order(layout):
+    x = torch.tensor([[0.0, 1.0], [2.0, 3.0]])
+    block = (1, 1) if layout is torch.sparse_bsr else None
+    row = x.to_sparse(layout=layout, blocksize=block).select(0, 1)
+    assert row.is_coalesced() and row.indices().tolist() == [[0, 1]] and row.values().tolist() == [2.0, 3.0]

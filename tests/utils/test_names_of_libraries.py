@@ -341,3 +341,26 @@ def test_a_former_name_of_the_rank_in_the_world():
 
     with pytest.warns(FutureWarning, match="_get_global_rank` is deprecated"):
         distributed_c10d._get_global_rank(distributed_c10d._world.default, 0)
+
+
+def test_operators_with_another_type_of_result():
+    from rushlight._higher_order_ops.out_dtype import out_dtype
+
+    mul, x = torch.ops.aten.mul, torch.full((2,), 100, dtype=torch.int8)
+    found = out_dtype(mul.Tensor, torch.int32, x, x)
+    assert found.dtype is torch.int32 and found.tolist() == [10000, 10000]
+    assert out_dtype(mul.Scalar, torch.int32, x, 3.5).tolist() == [350, 350]
+    with raises(ValueError, "out_dtype's first argument must be an OpOverload"):
+        out_dtype(torch.mm, torch.int32, x, x)
+    with raises(ValueError, "out_dtype's first argument needs to be a functional operator"):
+        out_dtype(torch.ops.aten.add_.Tensor, torch.int32, x, x)
+
+
+def test_kernels_for_other_devices_have_names():
+    from rushlight.sparse._triton_ops import bsr_dense_addmm
+    from rushlight.sparse._triton_ops_meta import get_meta, minimize
+
+    assert get_meta("bsr_dense_addmm", (1, 2, 3)) is None
+    for function in (bsr_dense_addmm, minimize):
+        with pytest.raises(RuntimeError):
+            function()

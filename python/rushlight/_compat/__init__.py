@@ -29,6 +29,7 @@ INNER_NAMES = frozenset(
         "_higher_order_ops",
         "_inductor",
         "_jit_internal",
+        "_library",
         "_logging",
         "_prims",
         "_prims_common",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Packages of torch's distribution that are no part of `torch`.
 _BESIDE = {
     "functorch": "rushlight._compat.old_functorch",
+    "functorch.compile": "rushlight._compat._functorch.aot_autograd",
     "functorch.experimental": "rushlight._compat.old_experiments",
     "functorch.experimental.control_flow": "rushlight._compat.old_experiments.control_flow",
 }

@@ -18,14 +18,16 @@ tensor(12.)
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .. import _rushlight
 from .._ops import OpOverload
 from .._schemas import FunctionSchema
 from .checks import opcheck
-from .operator import CustomOpDef, declare, find, forget, when_known
+from .operator import CustomOpDef, declare, find, forget, parted, when_known
 from .schema import infer_schema, written_to
 
 if TYPE_CHECKING:
@@ -256,7 +258,11 @@ class Library:
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("IMPL", "DEF", "FRAGMENT"):
-            raise ValueError(f"Unsupported library kind: {kind}")
+            raise ValueError(f"Unsupported kind: {kind}")
+        if ns == "prim":
+            raise ValueError(
+                f"{ns} is a reserved namespace. Please try creating a library with another name."
+            )
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._op_defs: set[str] = set()
 
@@ -268,7 +274,7 @@ class Library:
         name, _, rest = schema.partition("(")
         declare(CustomOpDef(self.ns, name, f"({rest}", None))
         self._op_defs.add(f"{self.ns}::{name}")
-        return name
+        return name.partition(".")[0]
 
     def _destroy(self) -> None:
         """Forget the operators that were declared here."""
@@ -311,22 +317,66 @@ def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
         made._destroy()
 
 
-def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
-    """Declare an operator, such as `mylib::sin`, by its schema without the name."""
-    namespace, _, name = qualname.partition("::")
+def define(
+    qualname: str | Library,
+    schema: str,
+    alias_analysis: str = "",
+    *,
+    lib: Library | None = None,
+    tags: Any = (),
+) -> Any:
+    """Declare an operator, such as `mylib::sin`, by its schema without the name.
+
+    In the older form a library comes first and the schema has the name; the function that is decorated
+    computes it.
+    """
+    if isinstance(qualname, Library):
+        library, name = qualname, schema.partition("(")[0]
+        library.define(schema, alias_analysis, tags=tags)
+        return lambda function: _added(library, name, function)
+    if not isinstance(qualname, str):
+        raise ValueError(
+            f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}"
+        )
+    namespace, name = parted(qualname)
+    if not re.fullmatch(r"\(.*\) -> .*", schema):
+        raise ValueError(
+            'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got '
+            f'"{schema}"'
+        )
     (lib or Library(namespace, "FRAGMENT")).define(f"{name}{schema}")
+    return None
+
+
+def _added(library: Library, name: str, function: Callable[..., Any], key: str = "") -> Callable[..., Any]:
+    library.impl(name, function, key)
+    return function
 
 
 def impl(
-    qualname: str, types: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None
+    qualname: str | Library,
+    types: Any,
+    func: Callable[..., Any] | str | None = None,
+    *,
+    lib: Library | None = None,
 ) -> Any:
-    """Have a function compute an operator that was declared."""
+    """Have a function compute an operator that was declared.
 
-    library = lib or Library(qualname.partition("::")[0], "FRAGMENT")
+    In the older form a library, the name and the key come first: `impl(library, "sin", "CPU")`.
+    """
+    if isinstance(qualname, Library):
+        older, key = qualname, func if isinstance(func, str) else ""
+        return lambda function: _added(older, types, function, key)
+
+    library = lib or Library(parted(qualname)[0], "FRAGMENT")
+    kinds = [types] if isinstance(types, str) else list(types)
+    for kind in kinds:
+        if kind not in _KEYS_OF_TYPES and kind not in _OF_THE_CPU and kind.islower():
+            _rushlight.device(kind)  # An error, of what is no type of device.
 
     def register(func: Callable[..., Any]) -> Callable[..., Any]:
-        for kind in (types,) if isinstance(types, str) else types:
+        for kind in kinds:
             library.impl(qualname, func, _KEYS_OF_TYPES.get(kind, kind))
         return func
 
-    return register if func is None else register(func)
+    return register(func) if callable(func) else register

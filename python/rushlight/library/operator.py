@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight
-from .._ops import Call, OpOverload, OpOverloadPacket, ops
+from .._ops import Call, OpOverload, OpOverloadPacket, ops, stood_for
 from .._rushlight import Tensor, _is_batchedtensor, is_grad_enabled
 from .._schemas import FunctionSchema
 from ..amp._state import cast, is_autocast_enabled
@@ -15,6 +15,7 @@ from ..amp.autocast_mode import autocast
 from ..autograd.function import Function, FunctionMeta
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
+from ..overrides import handle_torch_function
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .schema import bound, normal, written_to
 
@@ -34,8 +35,20 @@ _KNOWN: dict[str, CustomOpDef] = {}
 _WAITING: dict[str, list[Callable[[CustomOpDef], None]]] = {}  # What is told of operators before they are.
 
 
+def parted(name: str) -> tuple[str, str]:
+    """Return the namespace and the name of an operator within it."""
+    namespace, _, own = name.partition("::")
+    if not own or "::" in own:
+        raise ValueError(
+            f'Expected `qualname` to be of the form "namespace::name", but got {name}. The qualname passed '
+            "to the torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
+        )
+    return namespace, own
+
+
 def find(name: str) -> CustomOpDef:
     """Return the operator of a name such as `mylib::sin`."""
+    parted(name)
     if name not in _KNOWN:
         namespace, _, own = name.partition("::")
         raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{own}'")
@@ -60,8 +73,14 @@ def declare(definition: CustomOpDef) -> None:
 def forget(name: str) -> None:
     """Have no operator of this name any more."""
     namespace, _, own = name.partition("::")
+    own, _, overload = own.partition(".")
     _KNOWN.pop(name, None)
-    getattr(ops, namespace).__dict__.pop(own, None)
+    known = getattr(ops, namespace).__dict__
+    packet = known.get(own)
+    if isinstance(packet, _Packet):
+        packet._overloads.pop(overload or "default", None)
+        if not packet._overloads:
+            del known[own]
 
 
 class _Overload(OpOverload):
@@ -70,12 +89,37 @@ class _Overload(OpOverload):
     definition: CustomOpDef
 
     def compute(self, /, *args: Any, **kwargs: Any) -> Any:
+        standing = stood_for(args, kwargs)
+        if standing:
+            return handle_torch_function(self, standing, *args, **kwargs)
         return self.definition._run(*bound(self._schema, args, kwargs))
 
 
 class _Packet(OpOverloadPacket):
     def _overload(self, schema: FunctionSchema) -> OpOverload:
         return _Overload(self, schema)
+
+    def add(self, schema: FunctionSchema) -> None:
+        """Have an operator of this name more, or another in the place of one."""
+        added = self._overload(schema)
+        self._overloads[added._overloadname] = added
+
+    def chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOverload:
+        """Return the first of the operators that takes such arguments."""
+        if len(self._overloads) == 1:
+            return super().chosen(args, kwargs)
+        refusals = []
+        for overload in self._overloads.values():
+            try:
+                bound(overload._schema, args, kwargs)
+            except RuntimeError as refusal:
+                refusals.append(str(refusal))
+            else:
+                return overload
+        raise RuntimeError(
+            "Overloaded torch operator invoked from Python failed to match any schema:\n"
+            + "\n\n".join(refusals)
+        )
 
 
 class CustomOpDef:
@@ -95,11 +139,17 @@ class CustomOpDef:
         self._backward: Callable[..., Any] | None = None
         self._setup_context: Callable[..., Any] | None = None
         self._vmap: Callable[..., Any] | None = None
-        packet = _Packet(name, [FunctionSchema(normal(f"{name}{schema}"), namespace)], namespace)
-        self._opoverload = packet.default
+        own, _, overload = name.partition(".")
+        declared = FunctionSchema(normal(f"{name}{schema}"), namespace)
+        known = getattr(ops, namespace).__dict__
+        packet = known.get(own)
+        if isinstance(packet, _Packet) and list(packet._overloads) != [overload or "default"]:
+            packet.add(declared)
+        else:
+            packet = known[own] = _Packet(own, [declared], namespace)
+        self._opoverload = packet._overloads[overload or "default"]
         self._opoverload.definition = self  # type: ignore[attr-defined]
         self._function = _differentiable(self)
-        getattr(ops, namespace).__dict__[name] = packet
         _KNOWN[self._qualname] = self
 
     def __repr__(self) -> str:
@@ -108,6 +158,10 @@ class CustomOpDef:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the operator."""
         return self._opoverload(*args, **kwargs)
+
+    def _destroy(self) -> None:
+        """Have no such operator any more."""
+        forget(self._qualname)
 
     # -- what is registered ------------------------------------------------------------------------
 
@@ -309,7 +363,9 @@ def _differentiable(op: CustomOpDef) -> type[Function]:
 
     overload = op._opoverload
     named: Any = FunctionMeta(
-        f"GeneratedBackwardFor_{op._namespace}_{op._name}_{overload._overloadname}", (Generated,), {}
+        f"GeneratedBackwardFor_{op._namespace}_{overload.overloadpacket.__name__}_{overload._overloadname}",
+        (Generated,),
+        {},
     )
     function: type[Function] = named
     return function

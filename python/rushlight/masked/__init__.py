@@ -77,7 +77,19 @@ add_module_aliases(
 add_module_aliases(
     vars(maskedtensor),  # type: ignore[name-defined]  # noqa: F821
     {
-        "core": {".._tensor": "MaskedTensor is_masked_tensor"},
-        "creation": {".._tensor": "as_masked_tensor masked_tensor"},
+        "core": {
+            "._tensor": "MaskedTensor is_masked_tensor",
+            "._families": "_get_data _masks_match _maybe_get_mask _tensors_match",
+        },
+        "creation": {"._tensor": "as_masked_tensor masked_tensor"},
+        "unary": {
+            "._families": "INPLACE_UNARY_NAMES NATIVE_INPLACE_UNARY_FNS NATIVE_UNARY_FNS UNARY_NAMES "
+            "UNARY_NAMES_UNSUPPORTED"
+        },
+        "binary": {
+            "._families": "BINARY_NAMES INPLACE_BINARY_NAMES NATIVE_BINARY_FNS NATIVE_INPLACE_BINARY_FNS"
+        },
+        "reductions": {"._families": "NATIVE_REDUCE_FNS REDUCE_NAMES TENSOR_REDUCE_FNS TORCH_REDUCE_FNS"},
+        "passthrough": {"._families": "PASSTHROUGH_FNS"},
     },
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
+from .._devices import absent_types as layouts
 from .._rushlight import Tensor
 from ._functions import _dims
+from ._layouts import dense_mask, in_layout, is_strided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,9 +62,14 @@ def _reduction_identity(op_name: str, input: Tensor, *args: Any) -> Tensor | Non
     raise NotImplementedError(f"identity of {op_name} on {dtype} input")
 
 
-def _where(mask: Tensor, input: Tensor, fill_value: Tensor) -> Tensor:
-    """Return the elements where a mask holds, and `fill_value` elsewhere."""
-    return native.where(mask, input, fill_value)
+def _where(mask: Any, input: Any, fill_value: Tensor) -> Any:
+    """Return the elements where a mask holds, and `fill_value` elsewhere: sparse if the mask is."""
+    if is_strided(mask):
+        return native.where(mask, input, fill_value)
+    if mask.layout is layouts.sparse_coo and input.layout is not mask.layout:
+        raise AssertionError(f"input.layout must be sparse_coo, got {input.layout}")
+    whole = mask.to_dense()
+    return native.where(whole, input.to_dense(), fill_value).sparse_mask(in_layout(whole, mask))
 
 
 def _input_mask(input: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -82,8 +89,8 @@ def _input_mask(input: Any, *args: Any, **kwargs: Any) -> Tensor:
                 "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
             )
         mask = native.broadcast_to(mask.to_dense(), input.shape)
-    found: Tensor = mask.to(native.bool)
-    return found
+    found: Tensor = dense_mask(mask).to(native.bool)
+    return found if is_strided(input) else in_layout(found, input)
 
 
 def _output_mask(op: Callable[..., Any], input: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -111,4 +118,5 @@ def _combine_input_and_mask(op: Callable[..., Any], input: Any, mask: Any, *args
         return found
     identity = _reduction_identity(op.__name__, input, *args)
     filling = native.zeros((), dtype=input.dtype) if identity is None else identity
-    return _where(_input_mask(input, mask=mask), input, filling)
+    combined: Tensor = _where(_input_mask(input, mask=mask), input, filling)
+    return combined

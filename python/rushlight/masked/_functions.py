@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+from ._layouts import of_any_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,7 @@ def _limits(values: Tensor, name: str) -> Any:
     return native.iinfo(values.dtype)
 
 
+@of_any_layout
 def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the sums of the elements that are seen.
 
@@ -110,6 +112,7 @@ def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None
     return values.sum(dims, keepdim=bool(keepdim)) if dims else values.clone()
 
 
+@of_any_layout
 def prod(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -121,6 +124,7 @@ def prod(
     return values
 
 
+@of_any_layout
 def mean(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -143,6 +147,7 @@ def mean(
     return values.sum(dims, keepdim=bool(keepdim)) / seen.sum(dims, keepdim=bool(keepdim))
 
 
+@of_any_layout
 def var(
     input: Any,
     dim: Any = None,
@@ -173,6 +178,7 @@ def var(
     return found
 
 
+@of_any_layout
 def std(
     input: Any,
     dim: Any = None,
@@ -187,6 +193,7 @@ def std(
     return var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask).sqrt()
 
 
+@of_any_layout
 def amax(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -195,6 +202,7 @@ def amax(
     return values.amax(_dims(values, dim), keepdim=bool(keepdim)) if values.ndim else values.clone()
 
 
+@of_any_layout
 def amin(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -203,6 +211,7 @@ def amin(
     return values.amin(_dims(values, dim), keepdim=bool(keepdim)) if values.ndim else values.clone()
 
 
+@of_any_layout
 def argmax(
     input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -211,6 +220,7 @@ def argmax(
     return native.argmax(values, dim, bool(keepdim)).to(values.dtype)
 
 
+@of_any_layout
 def argmin(
     input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -219,6 +229,7 @@ def argmin(
     return native.argmin(values, dim, bool(keepdim)).to(values.dtype)
 
 
+@of_any_layout
 def norm(
     input: Any,
     ord: float = 2.0,
@@ -236,6 +247,7 @@ def norm(
     return vector_norm(values, ord, _dims(values, dim), bool(keepdim))
 
 
+@of_any_layout
 def normalize(
     input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -245,6 +257,7 @@ def normalize(
     return values / size.clamp(min=eps)
 
 
+@of_any_layout
 def logsumexp(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -265,6 +278,7 @@ def logaddexp(
     return native.logaddexp(one, two).to(dtype or input.dtype)
 
 
+@of_any_layout
 def median(
     input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
@@ -275,18 +289,21 @@ def median(
     return middle.to(kind)
 
 
+@of_any_layout
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the running sums of the elements that are seen."""
     values, _ = _seen(input, mask, 0, dtype)
     return values.cumsum(_line(values, dim), dtype=values.dtype)
 
 
+@of_any_layout
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the running products of the elements that are seen."""
     values, _ = _seen(input, mask, 1, dtype)
     return values.cumprod(_line(values, dim), dtype=values.dtype)
 
 
+@of_any_layout
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the softmax of the elements that are seen.
 
@@ -298,12 +315,14 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Ten
     return values.softmax(_line(values, dim))
 
 
+@of_any_layout
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the logarithm of the softmax of the elements that are seen."""
     values, _ = _seen(input, mask, _least("amax"), dtype)
     return values.log_softmax(_line(values, dim))
 
 
+@of_any_layout
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the softmax of the negative elements that are seen."""
     values, _ = _seen(input, mask, _greatest("amin"), dtype)

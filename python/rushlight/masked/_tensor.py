@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
+from .._devices import absent_types as layouts
 from .._rushlight import Tensor
+from ..sparse._forms import pieces_of
+from ..sparse._making import Values, made
+from ._layouts import is_strided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,9 +34,13 @@ class MaskedTensor(Tensor):
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return _answer(func, args, kwargs or {})
 
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return _answer(func, args, kwargs or {})
+
     def get_data(self) -> Tensor:
         """Return the elements, also those that are not seen."""
-        return self._data.view_as(self._data)
+        return self._data.view_as(self._data) if is_strided(self._data) else self._data
 
     def get_mask(self) -> Tensor:
         """Return which elements are seen."""
@@ -100,7 +108,7 @@ class MaskedTensor(Tensor):
 
 def _shown(value: Tensor, mask: Tensor) -> str:
     if not mask.item():
-        return "--".rjust(8) if value.is_floating_point() else "--"
+        return "--".rjust(8)
     number = value.item()
     return f"{number:8.4f}" if isinstance(number, float) else str(number)
 
@@ -128,6 +136,22 @@ def _check(data: Any, mask: Any) -> None:
         raise ValueError("data.dim() must equal mask.dim()")
     if data.shape != mask.shape:
         raise ValueError("data.size() must equal mask.size()")
+    if data.layout is not mask.layout:
+        raise TypeError("data and mask must have the same layout.")
+    if data.layout not in (native.strided, layouts.sparse_coo, layouts.sparse_csr):
+        raise TypeError(f"data layout of {data.layout} is not supported.")
+    if data.layout is layouts.sparse_coo and not _same(data._indices(), mask._indices()):
+        raise ValueError("data and mask are both sparse COO tensors but do not have the same indices.")
+    if data.layout is layouts.sparse_csr and not (
+        _same(data.crow_indices(), mask.crow_indices()) and _same(data.col_indices(), mask.col_indices())
+    ):
+        raise ValueError(
+            "data and mask are both sparse CSR tensors but do not share either crow or col indices."
+        )
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and one.equal(other)
 
 
 def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> MaskedTensor:
@@ -157,6 +181,8 @@ def is_masked_tensor(obj: Any, /) -> bool:
 _REDUCED = frozenset(
     ["sum", "mean", "prod", "amax", "amin", "argmax", "argmin", "var", "std", "norm", "logsumexp"]
 )
+_TOGETHER = frozenset(["stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack"])
+_APART = frozenset(["split", "chunk", "unbind", "tensor_split", "hsplit", "vsplit"])
 _NORMALISED = frozenset(["softmax", "log_softmax", "softmin", "cumsum", "cumprod"])
 _MOVED = frozenset(
     [
@@ -189,9 +215,18 @@ def _answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Compute a function of arguments of which some have masks."""
     from . import _functions
 
-    name = getattr(func, "__name__", str(func))
+    name = getattr(func, "__name__", str(func)).partition(".")[0]
+    if name in _TOGETHER:
+        return _together(func, args, kwargs)
     masked = [one for one in (*args, *kwargs.values()) if isinstance(one, MaskedTensor)]
     first = masked[0]
+    if name == "where":
+        return _either(args[0], *args[1:])
+    if name in _APART:
+        parts = func(first._data, *args[1:], **kwargs), func(first._mask, *args[1:], **kwargs)
+        return tuple(_made(data, mask) for data, mask in zip(*parts, strict=True))
+    if name == "all":
+        return _reduced(_all_of, first, args[1:], kwargs)
     if name in _REDUCED:
         return _reduced(getattr(_functions, name), first, args[1:], kwargs)
     if name in _NORMALISED:
@@ -204,21 +239,69 @@ def _answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return _made(first._data.detach(), first._mask)
     if name == "to_dense":
         return first
-    if any(one._mask.shape == first._mask.shape and not one._mask.equal(first._mask) for one in masked):
+    own = first._mask.to_dense()
+    if any(one._mask.shape == own.shape and not one._mask.to_dense().equal(own) for one in masked):
         raise ValueError(
             "Input masks must match. If you need support for this, please open an issue on Github."
         )
-    plain = [one._data if isinstance(one, MaskedTensor) else one for one in args]
-    named = {key: one._data if isinstance(one, MaskedTensor) else one for key, one in kwargs.items()}
-    found = func(*plain, **named)
-    if not isinstance(found, Tensor) or found.shape != first._mask.shape:
+    numbers = _numbers(first)
+    found = func(*map(_numbers, args), **{key: _numbers(one) for key, one in kwargs.items()})
+    if not isinstance(found, Tensor) or found.shape != numbers.shape:
         raise TypeError(f"no implementation found for '{name}' on a MaskedTensor")
-    return _made(found, first._mask)
+    if found is numbers:
+        return first
+    return _made(
+        found if is_strided(first._data) else made(found, pieces_of(first._data), first.shape), first._mask
+    )
+
+
+def _numbers(one: Any) -> Any:
+    """Return the elements of a tensor with a mask, what a sparse one keeps; others as they are."""
+    if not isinstance(one, MaskedTensor):
+        return one
+    return one._data if is_strided(one._data) else Values.apply(one._data)
+
+
+def _together(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> MaskedTensor:
+    """Put tensors together, and their masks; of those without one everything is seen."""
+    given, *rest = args
+    data = [one._data if isinstance(one, MaskedTensor) else one for one in given]
+    masks = [
+        one._mask if isinstance(one, MaskedTensor) else native.ones_like(one, dtype=native.bool)
+        for one in given
+    ]
+    return _made(func(data, *rest, **kwargs), func(masks, *rest, **kwargs))
+
+
+def _either(condition: Tensor, one: Any, other: Any) -> MaskedTensor:
+    """Return elements of one tensor where a condition holds and of another elsewhere, with their masks."""
+    if not (isinstance(one, MaskedTensor) and isinstance(other, MaskedTensor)):
+        raise TypeError("no implementation found for 'where' on a MaskedTensor and a tensor without a mask")
+    return _made(
+        native.where(condition, one._data, other._data), native.where(condition, one._mask, other._mask)
+    )
+
+
+def _all_of(data: Tensor, *args: Any, mask: Tensor, **kwargs: Any) -> Tensor:
+    """Tell whether all elements that are seen are true."""
+    return data.masked_fill(~mask, True).all(*args, **kwargs)
 
 
 def _reduced(
     function: Callable[..., Any], x: MaskedTensor, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
+    if not is_strided(x._data):
+        if args or kwargs.get("dim") is not None:
+            raise TypeError(
+                "no implementation found for a reduction along dimensions of a sparse MaskedTensor"
+            )
+        # What is not kept is not seen either; only places are counted through everything.
+        is_place = function.__name__.startswith("arg")
+        x = (
+            _made(x._data.to_dense(), x._mask.to_dense())
+            if is_place
+            else _made(_numbers(x), x._mask.values())
+        )
     found = function(x._data, *args, mask=x._mask, **kwargs)
     dim = kwargs.get("dim", args[0] if args and not isinstance(args[0], float) else None)
     dims = list(range(x.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)

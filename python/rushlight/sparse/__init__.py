@@ -7,16 +7,22 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as layouts
+from .._devices.absent import idle, refusing
 from .._functions.uniques import unique
+from .._module_aliases import add_module_aliases
 from .._rushlight import Tensor
 from ..autograd import Function
+from . import _elements as _elements  # what these answer is known once they are there
 from . import _making
-from . import _parts as _parts  # what it answers is known once it is there
-from ._constructors import check_sparse_tensor_invariants
+from . import _parts as _parts
+from ._compressed import to_compressed
 from ._forms import Pieces, flattened, in_words, is_sparse
 from ._functions import _dim, _sum
+from ._invariants import check_sparse_tensor_invariants
 from ._making import Values, dense, made, named
-from ._operators import _plus_product
+from ._matrices import made_of_nothing, without_values
+from ._operators import nothing
+from ._products import plus_product
 from .methods import sparse_mask
 
 __all__ = [
@@ -33,6 +39,24 @@ __all__ = [
 ]
 
 
+# Kernels for GPUs, of which libraries import the names.
+add_module_aliases(globals(), {"_triton_ops": {}, "_triton_ops_meta": {}})
+refusing(
+    vars(globals()["_triton_ops"]),
+    "bsr_dense_addmm bsr_dense_addmm_meta bsr_dense_mm bsr_scatter_mm bsr_scatter_mm_indices_data "
+    "bsr_softmax scatter_mm scatter_mm_meta",
+    RuntimeError,
+    "torch.sparse: kernels of Triton need a GPU, and there is none",
+)
+refusing(
+    vars(globals()["_triton_ops_meta"]),
+    "dump minimize optimize_bsr_dense_addmm optimize_scatter_mm tune_bsr_dense_addmm update",
+    RuntimeError,
+    "torch.sparse: kernels of Triton are tuned on a GPU, and there is none",
+)
+idle(vars(globals()["_triton_ops_meta"]), {"get_meta": None})
+
+
 @named
 class SparseAddmm(Function):
     """The product of matrices, the gradient of a sparse one in its places alone."""
@@ -42,8 +66,8 @@ class SparseAddmm(Function):
         ctx.save_for_backward(one, other)
         ctx.factors = beta, alpha
         if start is None:
-            return _plus_product(0, one, other, alpha=alpha) if alpha != 1 else one.mm(other)
-        return _plus_product(start, one, other, beta=beta, alpha=alpha)
+            return plus_product(0, one, other, alpha=alpha) if alpha != 1 else one.mm(other)
+        return plus_product(start, one, other, beta=beta, alpha=alpha)
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
@@ -233,7 +257,18 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: An
     places = native.stack([native.cat(rows), native.cat(columns)])
     values = native.cat(parts)
     found = made(values, Pieces(places, values.detach()), shape)
-    return found if layout is None else _making.to_compressed(found, layout)
+    return found if layout is None else to_compressed(found, layout)
+
+
+def of_no_values(form: Tensor, layout: Any, maker: str) -> Any:
+    """Return a tensor of which nothing is kept, of the size and type of another, by the function `maker`."""
+    if layout is layouts.sparse_coo:
+        made = nothing(form.shape, form.dtype, form.dim())
+    elif maker.endswith("_like"):
+        made = without_values(form.shape, layout, form.dtype)
+    else:
+        made = made_of_nothing(form.shape, layout, form.dtype, maker.removeprefix("new_"))
+    return made.requires_grad_(form.requires_grad)
 
 
 def solve(*_: Any) -> Any:

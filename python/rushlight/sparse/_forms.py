@@ -47,6 +47,27 @@ class Pieces:
     ends: Tensor | None = None
     is_coalesced: bool = False
 
+    @property
+    def batches(self) -> int:
+        """How many dimensions there are before the rows: samples of matrices."""
+        return 0 if self.ends is None else self.ends.dim() - 1
+
+    @property
+    def block(self) -> tuple[int, ...]:
+        """The size of blocks, if values are blocks."""
+        first = self.places.dim()
+        return tuple(self.values.shape[first : first + 2]) if self.layout in IN_BLOCKS else ()
+
+    @property
+    def values_from(self) -> int:
+        """The dimension of `values` where a single value, or a block, begins."""
+        return 1 if self.ends is None else self.places.dim()
+
+    @property
+    def dense_dims(self) -> int:
+        """How many dimensions each value has, or each element of a block."""
+        return self.values.dim() - self.values_from - len(self.block)
+
 
 class SparseTensor(Tensor):
     """A tensor of which only some elements are kept; the others are zero."""
@@ -151,7 +172,12 @@ def like(tensor: Any, values: Tensor, **changed: Any) -> SparseTensor:
 
 def in_words(tensor: Tensor) -> str:
     """Return what torch calls the layout of a tensor in messages."""
-    return _IN_WORDS.get(tensor.layout, "Strided")
+    return words_of(tensor.layout)
+
+
+def words_of(layout: Any) -> str:
+    """Return what torch calls a layout in messages."""
+    return _IN_WORDS.get(layout, "Strided")
 
 
 def coalesced(tensor: Any) -> SparseTensor:

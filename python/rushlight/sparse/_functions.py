@@ -11,58 +11,21 @@ from .._devices import absent_types as layouts
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
 from ..autograd import Function
+from ._compressed import rearranged
 from ._forms import Pieces, in_words, is_sparse, like, sparse
-from ._making import Values, coalesce, dense, made, named
-from ._operators import none_of, nothing, overwrite, permuted, widened
+from ._making import Values, coalesce, dense, made, named, to_coordinates
+from ._matrices import check_copied
+from ._operators import check_layout, none_of, nothing, overwrite, permuted, widened
 
 known: dict[str, Callable[..., Any]] = {}
-
-# Of zero they are zero.
-_ELEMENTWISE = [
-    "abs",
-    "absolute",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctanh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "ceil",
-    "conj_physical",
-    "deg2rad",
-    "erf",
-    "erfinv",
-    "expm1",
-    "floor",
-    "frac",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "log1p",
-    "nan_to_num",
-    "rad2deg",
-    "round",
-    "sgn",
-    "sign",
-    "signbit",
-    "sin",
-    "sinh",
-    "sqrt",
-    "square",
-    "tan",
-    "tanh",
-    "trunc",
-    "fix",
-]
+# Names of functions of each element, which are zero of zero (`_elements`).
+elementwise: set[str] = set()
 
 
 def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Answer a call of a function, or let it come to what it is made of."""
     out = kwargs.get("out")
-    if isinstance(out, Tensor) and (is_sparse(out) or getattr(func, "__name__", "") in _ELEMENTWISE):
+    if isinstance(out, Tensor) and (is_sparse(out) or getattr(func, "__name__", "") in elementwise):
         rest = {name: value for name, value in kwargs.items() if name != "out"}
         return _put(out, func(*args, **rest))
     with DisableTorchFunctionSubclass():
@@ -82,10 +45,14 @@ def _put(out: Any, found: Any) -> Any:
             f"result type {scalar_name(found)} can't be cast to the desired output type {scalar_name(out)}"
         )
     if out.shape != found.shape:
-        from .methods import _resized
-
-        _resized(out, found)
+        resized_to(out, found)
     return overwrite(out, found if found.dtype == out.dtype else found.to(out.dtype))
+
+
+def resized_to(tensor: Any, other: Any) -> Any:
+    """Give a sparse tensor the size and the pieces of another."""
+    tensor.data = other
+    return overwrite(tensor, other)
 
 
 def _called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -102,40 +69,10 @@ def _kept(tensor: Any) -> Any:
     return coalesce(tensor) if is_repeated else tensor
 
 
-def _of_elements(name: str) -> Callable[..., Any]:
-    function = getattr(native, name)
-
-    def apply(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        kept = coalesce(tensor) if tensor.layout is layouts.sparse_coo else tensor
-        return made(function(Values.apply(kept), *args, **kwargs), kept._pieces, tensor.shape)
-
-    return apply
-
-
-def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
-    def write(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        return _put(tensor, function(tensor.detach(), *args, **kwargs))
-
-    return write
-
-
-for _name in _ELEMENTWISE:
-    known[_name] = _of_elements(_name)
-    known[f"{_name}_"] = _writing(known[_name])
-known["conj"] = known["conj_physical"]
-
-
-@_called("pow", "__pow__")
-def _power(tensor: Any, exponent: Any) -> Any:
-    if (isinstance(exponent, Tensor) and exponent.dim()) or not is_sparse(tensor):
-        raise NotImplementedError(
-            "Could not run 'aten::pow.Tensor_Tensor' with arguments from the 'SparseCPU' backend."
-        )
-    if exponent == 0:
-        raise RuntimeError(
-            "pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense"
-        )
-    return _of_elements("pow")(tensor, exponent)
+@_called("transpose_", "swapaxes_", "swapdims_", "t_")
+def _transposed_in_place(tensor: Any, *dims: int) -> Any:
+    found = _transpose(tensor.detach(), *dims) if dims else _turn(tensor.detach())
+    return resized_to(tensor, found)
 
 
 @named
@@ -150,7 +87,7 @@ class Permute(Function):
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
         back = sorted(range(len(ctx.order)), key=lambda place: ctx.order[place])
-        return gradient.permute(back), None
+        return Permute.apply(gradient, back) if is_sparse(gradient) else gradient.permute(back), None
 
 
 @_called("permute")
@@ -162,6 +99,10 @@ def _permute(tensor: Any, *dims: Any) -> Any:
             f"desired ordering of dimensions i.e. input.dim() = {tensor.dim()} is not equal to len(dims) = "
             f"{len(order)}"
         )
+    if tensor.layout is not layouts.sparse_coo:
+        _refuse("as_strided", tensor)
+    if len({one % tensor.dim() for one in order}) < len(order):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
     return Permute.apply(tensor, [_dim(one, tensor.dim()) for one in order])
 
 
@@ -208,6 +149,7 @@ def check_coordinates(tensor: Any, name: str) -> None:
 def _widen(tensor: Any, dim: int) -> Any:
     if tensor.layout is not layouts.sparse_coo:
         raise RuntimeError("Sparse CSR tensors do not have strides")
+    dim = _dim(dim, tensor.dim() + 1)
     wide = widened(tensor.detach(), dim)
     kept = _kept(tensor)
     if kept is not tensor:
@@ -219,13 +161,13 @@ def _widen(tensor: Any, dim: int) -> Any:
 def _sum(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     if dim is None or dim == ():
         return native.sum(tensor, dtype=dtype)
-    dims = sorted({_dim(one, tensor.dim()) for one in ([dim] if isinstance(dim, int) else dim)})
+    each = [_dim(one, tensor.dim()) for one in ([dim] if isinstance(dim, int) else dim)]
+    dims = sorted(set(each))
+    if len(dims) < len(each):
+        twice = next(one for place, one in enumerate(each) if one in each[:place])
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     if tensor.layout is not layouts.sparse_coo:
-        if not keepdim:
-            raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported")
-        from ._making import to_compressed, to_coordinates
-
-        return to_compressed(_sum(to_coordinates(tensor), dim, keepdim, dtype=dtype), tensor.layout)
+        return _sum_of_lines(tensor, dims, keepdim, dtype)
     kept = coalesce(tensor)
     pieces, values = kept._pieces, Values.apply(kept)
     values = values if dtype is None else values.to(dtype)
@@ -251,11 +193,53 @@ def _sum(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
     return result
 
 
+def _sum_of_lines(tensor: Any, dims: Sequence[int], keepdim: bool, dtype: Any) -> Any:
+    """Return the sums of rows, of columns or of everything as a matrix."""
+    if tensor.layout is not layouts.sparse_csr:
+        raise RuntimeError(
+            "Currently the only compressed sparse format supported for sum.dim_IntList is CSR, but got "
+            f"layout {in_words(tensor)}"
+        )
+    if not keepdim:
+        raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported")
+    if tensor.dim() != 2:
+        raise RuntimeError("input_dim == 2 INTERNAL ASSERT FAILED")
+    dtype = dtype or native.sum(native.zeros((), dtype=tensor.dtype)).dtype
+    found = _sum(to_coordinates(tensor), dims, True, dtype=dtype)
+    found = found if is_sparse(found) else to_coordinates(found)
+    return rearranged(found, tensor.layout)
+
+
 @_called("norm")
-def _norm(tensor: Any, p: Any = "fro", *args: Any, **kwargs: Any) -> Tensor:
+def _norm(
+    tensor: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None, **_: Any
+) -> Tensor:
+    each = [] if dim is None else [dim] if isinstance(dim, int) else dim
+    if each and len(each) < tensor.dim():
+        raise RuntimeError(
+            "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain "
+            "all dimensions of the input"
+        )
     kept = coalesce(tensor) if tensor.layout is layouts.sparse_coo else tensor
     found: Tensor = Values.apply(kept).norm(2 if p in ("fro", None) else p)
     return found
+
+
+@_called("copy_")
+def _copy(tensor: Any, other: Any, *args: Any, **options: Any) -> Any:
+    if any(is_sparse(one) and one.layout is not layouts.sparse_coo for one in (tensor, other)):
+        check_copied(tensor, other)
+    return tensor.copy_(other, *args, **options)
+
+
+@_called("squeeze", "unfold", "as_strided")
+def _refuse_strides(tensor: Any, *_: Any, **__: Any) -> Any:
+    _refuse("as_strided", tensor)
+
+
+@_called("squeeze_", "unsqueeze_", "as_strided_")
+def _refuse_other_strides(tensor: Any, *_: Any, **__: Any) -> Any:
+    _refuse("as_strided_", tensor)
 
 
 @_called("__setitem__")
@@ -268,12 +252,45 @@ def _refuse_gather(tensor: Any, *_: Any, **__: Any) -> Any:
     raise NotImplementedError("Could not run 'aten::gather' with arguments from the 'SparseCPU' backend.")
 
 
-@_called("zeros_like", "empty_like", "new_zeros", "new_empty")
-def _none(tensor: Any, *size: Any, dtype: Any = None, layout: Any = None, **_: Any) -> Any:
-    if layout is native.strided:
-        return native.zeros(tensor.shape, dtype=dtype or tensor.dtype)
+def _formed(name: str) -> Callable[..., Any]:
+    """Return the function that makes a dense tensor of a sparse one's form, where that is asked for."""
+    make = getattr(native, name)
+
+    def make_like(tensor: Any, *args: Any, layout: Any = None, **options: Any) -> Any:
+        if options.get("memory_format") is not None and layout is not native.strided:
+            raise RuntimeError("memory format option is only supported by strided tensors")
+        if layout is native.strided and tensor.layout is layouts.sparse_coo:
+            return make(native.empty(tensor.shape, dtype=tensor.dtype), *args, **options)
+        check_layout(tensor, layout)
+        return make(tensor, *args, **options)
+
+    return make_like
+
+
+for _name in ("empty_like", "ones_like", "full_like", "rand_like", "randn_like"):
+    known[_name] = _formed(_name)
+
+
+@_called("zeros_like", "new_zeros", "new_empty")
+def _none(
+    tensor: Any,
+    *size: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    memory_format: Any = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Any:
+    if memory_format is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
+    if layout is native.strided and tensor.layout is not layouts.sparse_coo:
+        check_layout(tensor, layout)
     shape = size[0] if size and not isinstance(size[0], int) else size
-    return none_of(tensor, shape or None, dtype=dtype)
+    if layout is native.strided:
+        made = native.zeros(shape or tensor.shape, dtype=dtype or tensor.dtype)
+    else:
+        made = none_of(tensor, shape or None, dtype=dtype, layout=layout)
+    return made.requires_grad_(requires_grad)
 
 
 @_called("softmax", "log_softmax")
@@ -362,18 +379,6 @@ known.update(
 @_called("floor_divide", "__floordiv__")
 def _floor(one: Any, other: Any) -> Any:
     return native.div(one, other, rounding_mode="floor")
-
-
-@_called("relu", "relu_")
-def _relu(tensor: Any, inplace: bool = False) -> Any:
-    return _of_elements("relu")(tensor)
-
-
-@_called("angle")
-def _angle(tensor: Any) -> Any:
-    if tensor.layout is layouts.sparse_coo:
-        _refuse("angle", tensor)
-    return _of_elements("angle")(tensor)
 
 
 @_called("fill_")

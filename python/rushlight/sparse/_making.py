@@ -10,7 +10,7 @@ from .._functions.composites import unravel_index
 from .._functions.histograms import searchsorted
 from .._rushlight import Tensor
 from ..autograd import Function
-from ._forms import BY_ROWS, IN_BLOCKS, Pieces, coalesced, flattened, is_sparse, like, nonzeros, sparse
+from ._forms import BY_ROWS, Pieces, coalesced, flattened, in_words, is_sparse, like, nonzeros, sparse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,15 +138,23 @@ def places_of(pieces: Pieces, size: Sequence[int]) -> tuple[Tensor, ...]:
 
 def at_places(tensor: Any, pieces: Pieces, size: Sequence[int]) -> Tensor:
     """Return the elements of a tensor, sparse or not, in the places of `pieces`, as values lie there."""
-    if pieces.layout in IN_BLOCKS:
-        return _blocks(dense(tensor), pieces)
     shape = pieces.values.shape
     if is_sparse(tensor) and tensor.layout is layouts.sparse_coo and pieces.layout is layouts.sparse_coo:
         return _matching(tensor, pieces, size)
     places = places_of(pieces, size)
-    whole = dense(tensor)
+    whole = tiled(dense(tensor), pieces.batches, pieces.block)
     found = whole[places] if places else whole.expand(shape[:1] + whole.shape)
     return found.reshape(shape)
+
+
+def tiled(whole: Tensor, first: int, block: Sequence[int]) -> Tensor:
+    """Return matrices, whose rows are dimension `first`, as matrices of blocks."""
+    if not block:
+        return whole
+    height, width = whole.shape[first : first + 2]
+    high, wide = block
+    shape = (*whole.shape[:first], height // high, high, width // wide, wide, *whole.shape[first + 2 :])
+    return whole.reshape(shape).transpose(first + 1, first + 2)
 
 
 def _matching(tensor: Any, pieces: Pieces, size: Sequence[int]) -> Tensor:
@@ -167,34 +175,16 @@ def _matching(tensor: Any, pieces: Pieces, size: Sequence[int]) -> Tensor:
 def filled(tensor: Any) -> Tensor:
     """Return all elements of a tensor, whose values have no history."""
     pieces = tensor._pieces
-    result = native.zeros(tensor.shape, dtype=tensor.dtype)
-    if pieces.layout in IN_BLOCKS:
-        return _from_blocks(tensor)
-    places, values = places_of(pieces, tensor.shape), pieces.values
-    if pieces.layout is not layouts.sparse_coo:
-        values = values.reshape(len(places[0]), *values.shape[pieces.places.dim() :])
+    places = places_of(pieces, tensor.shape)
     if not places:
-        total: Tensor = values.sum(0).to(tensor.dtype)
+        total: Tensor = pieces.values.sum(0).to(tensor.dtype)
         return total
-    if pieces.is_coalesced:
-        return result.index_put_(places, values)
-    return result.index_put_(places, values, accumulate=True)
-
-
-def _blocks(whole: Tensor, pieces: Pieces) -> Tensor:
-    high, wide = pieces.values.shape[-2:]
-    rows, columns = places_of(pieces, whole.shape)
-    tiles = whole.reshape(whole.shape[0] // high, high, whole.shape[1] // wide, wide).permute(0, 2, 1, 3)
-    return tiles[rows, columns]
-
-
-def _from_blocks(tensor: Any) -> Tensor:
-    pieces = tensor._pieces
-    high, wide = pieces.values.shape[-2:]
-    rows, columns = places_of(pieces, tensor.shape)
-    tiles = native.zeros((tensor.shape[0] // high, tensor.shape[1] // wide, high, wide), dtype=tensor.dtype)
-    tiles.index_put_((rows, columns), pieces.values)
-    return tiles.permute(0, 2, 1, 3).reshape(tensor.shape)
+    # The view through blocks of what is filled.
+    result = native.zeros(tensor.shape, dtype=tensor.dtype)
+    tiles = tiled(result, pieces.batches, pieces.block)
+    values = pieces.values.reshape(len(places[0]), *pieces.values.shape[pieces.values_from :])
+    tiles.index_put_(places, values, accumulate=not pieces.is_coalesced)
+    return result
 
 
 def to_coordinates(tensor: Tensor, dimensions: int | None = None) -> Any:
@@ -208,12 +198,12 @@ def to_coordinates(tensor: Tensor, dimensions: int | None = None) -> Any:
                     "!=self.sparse_dim() is not supported"
                 )
             return tensor
-        if pieces.layout in IN_BLOCKS:
-            return _blocks_to_coordinates(tensor)
-        places = native.stack(places_of(pieces, tensor.shape))
-        values = Values.apply(tensor).reshape(places.shape[1], *pieces.values.shape[pieces.places.dim() :])
-        pieces = Pieces(places, values.detach(), is_coalesced=pieces.layout in BY_ROWS)
-        return made(values, pieces, tensor.shape)
+        if dimensions not in (None, 2):
+            raise RuntimeError(
+                f"sparse_compressed_to_sparse: conversion from {in_words(tensor)} to Sparse with sparse_dim "
+                "argument !=2 is not supported"
+            )
+        return _uncompressed(tensor)
     count = tensor.dim() if dimensions is None else dimensions
     if not 0 <= count <= tensor.dim() or (count == 0 and tensor.dim()):
         raise RuntimeError(
@@ -233,89 +223,22 @@ def to_coordinates(tensor: Tensor, dimensions: int | None = None) -> Any:
     return ToSparse.apply(tensor, Pieces(places, values, is_coalesced=True))
 
 
-def _blocks_to_coordinates(tensor: Any) -> Any:
-    """Return all elements of blocks, zeros too, block after block."""
-    pieces = tensor._pieces
-    high, wide = pieces.values.shape[-2:]
-    rows, columns = places_of(pieces, tensor.shape)
-    along = (rows * high).reshape(-1, 1, 1) + native.arange(high).reshape(-1, 1)
-    across = (columns * wide).reshape(-1, 1, 1) + native.arange(wide)
-    places = native.stack([each.expand(pieces.values.shape).reshape(-1) for each in (along, across)])
-    values = Values.apply(tensor).reshape(-1)
-    return made(values, Pieces(places, values.detach()), tensor.shape)
+def _uncompressed(tensor: Any) -> Any:
+    """Return the values of a compressed layout with coordinates: all elements of blocks, zeros too."""
+    pieces: Pieces = tensor._pieces
+    *batch, rows, columns = (one.to(native.int64) for one in places_of(pieces, tensor.shape))
+    values = Values.apply(tensor)
+    values = values.reshape(len(rows), *values.shape[pieces.values_from :])
+    if pieces.block:
+        high, wide = pieces.block
+        rows = rows.reshape(-1, 1, 1) * high + native.arange(high).reshape(-1, 1)
+        columns = columns.reshape(-1, 1, 1) * wide + native.arange(wide)
+        batch = [one.reshape(-1, 1, 1) for one in batch]
+        values = values.flatten(0, 2)
+    spread = native.broadcast_tensors([*batch, rows, columns])
+    places = native.stack([one.reshape(-1) for one in spread])
+    is_coalesced = pieces.layout is layouts.sparse_csr
+    return made(values, Pieces(places, values.detach(), is_coalesced=is_coalesced), tensor.shape)
 
 
-def to_compressed(
-    tensor: Tensor, layout: Any, block: Sequence[int] | None = None, caller: str = "dense_to_sparse"
-) -> Any:
-    """Return a matrix, or several, in a compressed layout."""
-    if is_sparse(tensor) and tensor.layout is layout and block is None:
-        return tensor
-    if tensor.dim() < 2 and not is_sparse(tensor):
-        raise RuntimeError(
-            "torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
-            f"size {list(tensor.shape)}"
-        )
-    if layout in IN_BLOCKS:
-        return _to_blocks(tensor, layout, block, caller)
-    if tensor.dim() > 2:
-        return _batch_to_compressed(dense(tensor), layout)
-    kept = coalesce(to_coordinates(tensor))
-    if len(kept._pieces.places) != 2:
-        raise RuntimeError(
-            f"coo_to_sparse_{str(layout)[-3:]}: conversion from Sparse to SparseC{str(layout)[-2:]} for "
-            "input tensors with sparse_dim()!=2 is not supported"
-        )
-    rows, columns = kept._pieces.places
-    if layout in BY_ROWS:
-        lines, across, count, order = rows, columns, tensor.shape[0], None
-    else:
-        order = native.argsort(columns, stable=True)
-        lines, across, count = columns[order], rows[order], tensor.shape[1]
-    values = Values.apply(kept)
-    values = values if order is None else values[order]
-    return made(
-        values, Pieces(across.contiguous(), values.detach(), layout, ends_of(lines, count)), tensor.shape
-    )
-
-
-def ends_of(lines: Tensor, count: int) -> Tensor:
-    """Return where lines begin and end, of values in the order of lines."""
-    counts = native.zeros(count, dtype=native.int64).index_add_(0, lines, native.ones_like(lines))
-    return native.cat([native.zeros(1, dtype=native.int64), counts.cumsum(0)])
-
-
-def _batch_to_compressed(whole: Tensor, layout: Any) -> Any:
-    single = [to_compressed(one, layout)._pieces for one in whole.detach().reshape(-1, *whole.shape[-2:])]
-    if len({len(one.places) for one in single}) > 1:
-        raise RuntimeError("Expect the same number of specified elements per batch.")
-    batch = whole.shape[:-2]
-    together = [
-        native.stack(ones).reshape(*batch, -1)
-        for ones in (
-            [one.places for one in single],
-            [one.values for one in single],
-            [one.ends for one in single],
-        )
-    ]
-    return ToSparse.apply(whole, Pieces(together[0], together[1], layout, together[2]))
-
-
-def _to_blocks(tensor: Tensor, layout: Any, block: Sequence[int] | None, caller: str) -> Any:
-    whole = dense(tensor)
-    if block is None:
-        raise RuntimeError("blocksize is required")
-    high, wide = block
-    if whole.shape[0] % high or whole.shape[1] % wide:
-        raise RuntimeError(
-            f"{caller}: tensor sparse size ({','.join(map(str, whole.shape))}) must be divisible by given "
-            f"blocksize ({high},{wide})"
-        )
-    tiles = whole.detach().reshape(whole.shape[0] // high, high, whole.shape[1] // wide, wide)
-    is_there = (tiles != 0).any(3).any(1)
-    chart = to_compressed(is_there, layouts.sparse_csr if layout in BY_ROWS else layouts.sparse_csc)._pieces
-    empty = tiles.new_zeros((len(chart.places), high, wide))
-    return ToSparse.apply(whole, Pieces(chart.places, empty, layout, chart.ends))
-
-
-__all__ += ["Values", "coalesce", "dense", "like", "made", "nonzeros", "to_compressed", "to_coordinates"]
+__all__ += ["Values", "coalesce", "dense", "like", "made", "nonzeros", "to_coordinates"]

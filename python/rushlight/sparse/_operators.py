@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as layouts
+from .._functions.composites import broadcast_shapes
 from .._rushlight import Tensor
-from ._forms import BY_COLUMNS, BY_ROWS, IN_BLOCKS, Pieces, coalesced, in_words, is_sparse, like, sparse
-from ._making import ends_of, filled, places_of, to_compressed, to_coordinates
+from ._compressed import rearranged
+from ._forms import BY_COLUMNS, Pieces, coalesced, in_words, is_sparse, like, sparse, spread, words_of
+from ._making import _matching, at_places, filled, to_coordinates
+from ._matrices import exchanged, without_values
 
 _KNOWN: dict[str, Callable[..., Any]] = {}
-_SWAPPED = {
-    layouts.sparse_csr: layouts.sparse_csc,
-    layouts.sparse_csc: layouts.sparse_csr,
-    layouts.sparse_bsr: layouts.sparse_bsc,
-    layouts.sparse_bsc: layouts.sparse_bsr,
-}
 
 
 def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -35,7 +33,7 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     return known(*args, **kwargs)
 
 
-def _called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def listed(function: Callable[..., Any]) -> Callable[..., Any]:
         _KNOWN.update(dict.fromkeys(names, function))
         return function
@@ -43,51 +41,80 @@ def _called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return listed
 
 
-@_called("detach", "alias", "lift_fresh", "view_as")
+@called("detach", "alias", "lift_fresh", "view_as")
 def _same(tensor: Any, *_: Any) -> Any:
     return like(tensor, tensor._pieces.values)
 
 
-@_called("clone")
+@called("clone")
 def _clone(tensor: Any, **_: Any) -> Any:
     pieces = tensor._pieces
     ends = None if pieces.ends is None else pieces.ends.clone()
     return like(tensor, pieces.values.clone(), places=pieces.places.clone(), ends=ends)
 
 
-@_called("_to_copy", "to")
+@called("_to_copy", "to")
 def _converted(tensor: Any, *_: Any, dtype: Any = None, **__: Any) -> Any:
     return like(tensor, tensor._pieces.values.to(dtype or tensor.dtype))
 
 
-@_called("neg")
+@called("neg")
 def _negated(tensor: Any) -> Any:
     return like(tensor, -tensor._pieces.values)
 
 
-@_called("zeros_like", "empty_like", "new_zeros", "new_empty")
-def none_of(tensor: Any, size: Sequence[int] | None = None, *, dtype: Any = None, **_: Any) -> Any:
-    """Return a tensor of no values, of the layout of another."""
-    pieces, dtype = tensor._pieces, dtype or tensor.dtype
+@called("zeros_like", "new_zeros", "new_empty")
+def none_of(
+    tensor: Any, size: Sequence[int] | None = None, *, dtype: Any = None, layout: Any = None, **_: Any
+) -> Any:
+    """Return a tensor of no values, of the layout of another if none is given."""
+    pieces, dtype, layout = tensor._pieces, dtype or tensor.dtype, layout or tensor.layout
     shape = tensor.shape if size is None else size
+    if layout is layouts.sparse_coo:
+        is_same = pieces.layout is layout and size is None
+        return nothing(shape, dtype, len(pieces.places) if is_same else len(shape) - pieces.dense_dims)
     if pieces.layout is layouts.sparse_coo:
-        return nothing(shape, dtype, len(pieces.places) if size is None else len(shape))
-    return to_compressed(native.zeros(tuple(shape), dtype=dtype), pieces.layout, block_of(pieces))
+        return without_values(shape, layout, dtype, (), pieces.dense_dims)
+    return without_values(shape, layout, dtype, pieces.block, pieces.dense_dims, _kind_of(pieces))
 
 
-def block_of(pieces: Pieces) -> Sequence[int] | None:
-    """Return the size of blocks, if values are blocks."""
-    return tuple(pieces.values.shape[-2:]) if pieces.layout in IN_BLOCKS else None
+def _kind_of(pieces: Pieces) -> Any:
+    return pieces.places.dtype
 
 
-@_called("ones_like")
-def _ones(tensor: Any, *, dtype: Any = None, **_: Any) -> Any:
-    pieces = tensor._pieces
-    if pieces.layout is layouts.sparse_coo:
-        raise NotImplementedError(
-            "Could not run 'aten::ones_like' with arguments from the 'SparseCPU' backend."
+def check_layout(tensor: Any, layout: Any) -> None:
+    """Refuse a layout that is not that of a tensor whose places are to be those of another."""
+    if layout not in (None, tensor.layout):
+        raise RuntimeError(
+            f"empty_like with different sparse layout is not supported (self is {in_words(tensor)} but you "
+            f"requested {words_of(layout)})"
         )
-    return like(tensor, native.ones_like(pieces.values, dtype=dtype or tensor.dtype))
+
+
+@called("empty_like")
+def _like_without_numbers(tensor: Any, *, dtype: Any = None, **_: Any) -> Any:
+    if tensor.layout is layouts.sparse_coo:
+        return none_of(tensor, dtype=dtype)
+    return like(tensor, native.empty_like(tensor._pieces.values, dtype=dtype or tensor.dtype))
+
+
+def _values_made(name: str, filler: str) -> Callable[..., Any]:
+    make = getattr(native, name)
+
+    def filled_anew(tensor: Any, *args: Any, dtype: Any = None, **_: Any) -> Any:
+        pieces = tensor._pieces
+        if pieces.layout is layouts.sparse_coo:
+            raise NotImplementedError(
+                f"Could not run 'aten::{filler}' with arguments from the 'SparseCPU' backend."
+            )
+        return like(tensor, make(pieces.values, *args, dtype=dtype or tensor.dtype))
+
+    return filled_anew
+
+
+_KNOWN["ones_like"] = _values_made("ones_like", "fill_.Scalar")
+_KNOWN["full_like"] = _values_made("full_like", "fill_.Scalar")
+_KNOWN["randn_like"] = _values_made("randn_like", "normal_")
 
 
 def nothing(size: Sequence[int], dtype: Any, sparse_dim: int) -> Any:
@@ -103,12 +130,12 @@ def overwrite(tensor: Any, other: Any) -> Any:
     return tensor
 
 
-@_called("zero_")
+@called("zero_")
 def _emptied(tensor: Any) -> Any:
     return overwrite(tensor, none_of(tensor))
 
 
-@_called("copy_")
+@called("copy_")
 def _copied(tensor: Any, other: Any, *_: Any) -> Any:
     if not is_sparse(tensor):
         return tensor.copy_(filled(other))
@@ -124,7 +151,7 @@ def _scalar(other: Any) -> bool:
     return not isinstance(other, Tensor) or (other.dim() == 0 and not is_sparse(other))
 
 
-@_called("mul")
+@called("mul")
 def _times(one: Any, other: Any) -> Any:
     if not is_sparse(one):
         one, other = other, one
@@ -134,14 +161,12 @@ def _times(one: Any, other: Any) -> Any:
         return _times_dense(one, other)
     if one.layout is not layouts.sparse_coo:
         found = _times(to_coordinates(one), to_coordinates(other))
-        return to_compressed(found, one.layout, block_of(one._pieces))
-    if one.shape != other.shape:
+        return rearranged(found, one.layout, one._pieces.block or None)
+    if one.shape != other.shape or len(one._pieces.places) != len(other._pieces.places):
         raise RuntimeError(
             "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of "
             "sparse dimensions, and shape of sparse dimensions"
         )
-    from ._making import _matching
-
     if one._pieces.places.shape[1] > other._pieces.places.shape[1]:
         one, other = other, one
     # Products of what is there several times are sums of such, if one of the two is there once.
@@ -149,14 +174,33 @@ def _times(one: Any, other: Any) -> Any:
 
 
 def _times_dense(one: Any, other: Tensor) -> Any:
-    pieces = one._pieces
-    other = other.expand(one.shape)
-    from ._making import at_places
+    shape = broadcast_shapes(one.shape, other.shape)
+    if shape != one.shape:
+        one = _repeated(one, shape)
+    pieces, other = one._pieces, other.expand(shape)
+    return like(one, pieces.values * at_places(other, pieces, shape))
 
-    return like(one, pieces.values * at_places(other, pieces, one.shape))
+
+def _repeated(tensor: Any, shape: Sequence[int]) -> Any:
+    """Return a tensor of coordinates in a larger shape, its values once in each place that they now have."""
+    if tensor.layout is not layouts.sparse_coo:
+        raise RuntimeError(f"expand is unsupported for {in_words(tensor)} tensors")
+    pieces = tensor._pieces
+    more = len(shape) - tensor.dim()
+    own = (1,) * more + tuple(tensor.shape)
+    first = more + len(pieces.places)
+    copies = [length if had == 1 else 1 for length, had in zip(shape[:first], own[:first], strict=True)]
+    begin = native.zeros((more, pieces.places.shape[1]), dtype=native.int64)
+    places = native.cat([begin, pieces.places])
+    values = pieces.values.expand(len(pieces.values), *shape[first:])
+    count = prod(copies)
+    offsets = spread(native.arange(count), copies)
+    places = places.repeat(1, count) + offsets.repeat_interleave(places.shape[1], 1)
+    values = values.repeat(count, *(1,) * (values.dim() - 1))
+    return coalesced(sparse(Pieces(places, values), shape))
 
 
-@_called("div", "true_divide", "floor_divide")
+@called("div", "true_divide", "floor_divide")
 def _divided(one: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     if not is_sparse(one) or not _scalar(other):
         raise RuntimeError(
@@ -168,7 +212,7 @@ def _divided(one: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return like(one, native.div(one._pieces.values, other, rounding_mode=rounding_mode))
 
 
-@_called("add")
+@called("add")
 def _plus(one: Any, other: Any, *, alpha: Any = 1) -> Any:
     if is_sparse(one) and is_sparse(other):
         return _plus_sparse(one, other, alpha)
@@ -202,7 +246,7 @@ def _plus_sparse(one: Any, other: Any, alpha: Any) -> Any:
         )
     if one.layout is not layouts.sparse_coo:
         found = _plus_sparse(to_coordinates(one), to_coordinates(other), alpha)
-        return to_compressed(found, one.layout, block_of(one._pieces))
+        return rearranged(found, one.layout, one._pieces.block or None)
     first, second = one._pieces, to_coordinates(other)._pieces
     if len(first.places) != len(second.places):
         raise RuntimeError("add: expected sparse tensors with the same number of sparse dimensions")
@@ -215,12 +259,12 @@ def _plus_sparse(one: Any, other: Any, alpha: Any) -> Any:
     return coalesced(found) if first.is_coalesced and second.is_coalesced else found
 
 
-@_called("sub")
+@called("sub")
 def _minus(one: Any, other: Any, *, alpha: Any = 1) -> Any:
     return _plus(one, other, alpha=-alpha)
 
 
-@_called("rsub")
+@called("rsub")
 def _minus_turned(one: Any, other: Any, alpha: Any = 1) -> Any:
     return _plus(other, one, alpha=-alpha)
 
@@ -244,17 +288,17 @@ for _name, _function in {
     _KNOWN[_name] = _in_place(_function)
 
 
-@_called("add_")
+@called("add_")
 def _add_to(tensor: Any, other: Any, *, alpha: Any = 1) -> Any:
     return _in_place(_plus)(tensor, other, alpha=alpha) if is_sparse(tensor) else added(tensor, other, alpha)
 
 
-@_called("sub_")
+@called("sub_")
 def _take_from(tensor: Any, other: Any, *, alpha: Any = 1) -> Any:
     return _add_to(tensor, other, alpha=-alpha)
 
 
-@_called("permute")
+@called("permute")
 def permuted(tensor: Any, order: Sequence[int]) -> Any:
     """Return a tensor with its dimensions in another order."""
     pieces, order = tensor._pieces, [one % tensor.dim() for one in order]
@@ -262,11 +306,7 @@ def permuted(tensor: Any, order: Sequence[int]) -> Any:
     if pieces.layout is not layouts.sparse_coo:
         if order == sorted(order):
             return _same(tensor)
-        if tensor.dim() == 2:
-            values = pieces.values
-            values = values.transpose(-1, -2) if values.dim() > 1 else values
-            return sparse(replace(pieces, values=values, layout=_SWAPPED[pieces.layout]), size)
-        raise RuntimeError("permute: only matrices of compressed layouts can be transposed")
+        return exchanged(tensor, *(place for place, one in enumerate(order) if one != place))
     first = len(pieces.places)
     if sorted(order[:first]) != list(range(first)):
         raise RuntimeError(
@@ -278,19 +318,20 @@ def permuted(tensor: Any, order: Sequence[int]) -> Any:
     return sparse(Pieces(places, values, is_coalesced=pieces.is_coalesced and order == sorted(order)), size)
 
 
-@_called("t")
-def _turned(tensor: Any) -> Any:
+@called("t")
+def turned(tensor: Any) -> Any:
+    """Return a tensor with its dimensions in the opposite order."""
     return permuted(tensor, list(range(tensor.dim()))[::-1])
 
 
-@_called("transpose")
+@called("transpose")
 def _exchanged(tensor: Any, first: int, second: int) -> Any:
     order = list(range(tensor.dim()))
     order[first], order[second] = order[second], order[first]
     return permuted(tensor, order)
 
 
-@_called("unsqueeze")
+@called("unsqueeze")
 def widened(tensor: Any, dim: int) -> Any:
     """Return a tensor of coordinates with one dimension of size one more."""
     pieces = tensor._pieces
@@ -304,110 +345,41 @@ def widened(tensor: Any, dim: int) -> Any:
     return sparse(replace(pieces, places=places), size)
 
 
-@_called("mm")
-def product(one: Any, other: Any) -> Any:
-    """Return the product of two matrices."""
-    if is_sparse(one) and is_sparse(other):
-        return _product_of_sparse(one, other)
-    if not is_sparse(one):
-        return product(_turned(other), one.t()).t()
-    if one.dim() != 2 or other.dim() != 2:
-        raise RuntimeError(f"addmm: Expected matrices, got {one.dim()}D and {other.dim()}D tensors")
-    if one.shape[1] != other.shape[0]:
-        raise RuntimeError(
-            f"addmm: Argument #3 (dense): Expected dim 0 size {one.shape[1]}, got {other.shape[0]}"
-        )
-    if one.dtype is not other.dtype:
-        names = [str(tensor.dtype).rpartition(".")[2].capitalize() for tensor in (one, other)]
-        names = [
-            {"Float32": "Float", "Float64": "Double", "Float16": "Half", "Int64": "Long"}.get(n, n)
-            for n in names
-        ]
-        raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
-    pieces = one._pieces
-    if pieces.values.dim() > 1:
-        return filled(one).mm(other)
-    rows, columns = places_of(pieces, one.shape)
-    return native._sparse_product(rows, columns, pieces.values, other, one.shape[0])
-
-
-def _product_of_sparse(one: Any, other: Any) -> Any:
-    if one.shape[1] != other.shape[0]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({one.shape[0]}x{one.shape[1]} and "
-            f"{other.shape[0]}x{other.shape[1]})"
-        )
-    layout = one.layout
-    first, second = (coalesced(to_coordinates(matrix)) for matrix in (one, other))
-    (rows, inner), lines = first._pieces.places, second._pieces.places
-    ends = ends_of(lines[0], other.shape[0])
-    begins, counts = ends[inner], ends[inner + 1] - ends[inner]
-    # Every value of the one meets the whole row of the other that its column names.
-    which = native.repeat_interleave(native.arange(len(inner)), counts)
-    before = (counts.cumsum(0) - counts)[which]
-    meets = begins[which] + native.arange(len(which)) - before
-    values = first._pieces.values[which] * second._pieces.values[meets]
-    places = native.stack([rows[which], lines[1][meets]])
-    found = coalesced(sparse(Pieces(places, values), (one.shape[0], other.shape[1])))
-    return (
-        found
-        if layout is layouts.sparse_coo
-        else to_compressed(found, layout if layout in BY_ROWS else layouts.sparse_csr)
-    )
-
-
-@_called("addmm", "_sparse_addmm")
-def _plus_product(start: Any, one: Any, other: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    found = product(one, other)
-    found = found * alpha if alpha != 1 else found
-    if is_sparse(start) and not is_sparse(found):
-        raise RuntimeError("expand is unsupported for Sparse tensors")
-    return start * beta + found if beta != 1 else start + found
-
-
-@_called("mv")
-def _by_vector(one: Any, other: Tensor) -> Tensor:
-    if one.shape[-1] != other.shape[-1]:
-        raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
-    result: Tensor = product(one, other.unsqueeze(1)).squeeze(1)
-    return result
-
-
-@_called("bmm")
+@called("bmm")
 def _products(one: Any, other: Any) -> Tensor:
     return native.bmm(*(filled(each) if is_sparse(each) else each for each in (one, other)))
 
 
-@_called("sum")
+@called("sum")
 def _total(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     if dim is None or len(dim) == tensor.dim():
         return tensor._pieces.values.sum(dtype=dtype)
     return native.sum(filled(tensor), dim, keepdim, dtype=dtype)
 
 
-@_called("norm", "linalg_vector_norm")
+@called("norm", "linalg_vector_norm")
 def _length(tensor: Any, p: Any = 2, *_: Any, **__: Any) -> Tensor:
     kept = coalesced(tensor) if tensor.layout is layouts.sparse_coo else tensor
     return kept._pieces.values.norm(p)
 
 
-@_called("any")
+@called("any")
 def _any(tensor: Any, *_: Any) -> Tensor:
     found: Tensor = tensor._pieces.values.any()
     return found
 
 
-@_called("_local_scalar_dense", "item")
+@called("_local_scalar_dense", "item")
 def _number(tensor: Any) -> Any:
     return filled(tensor).item()
 
 
-@_called("equal")
+@called("equal")
 def _equal(one: Any, other: Any) -> bool:
     return filled(one).equal(filled(other))
 
 
-@_called("sum_to_size")
+@called("sum_to_size")
 def _as_it_is(tensor: Any, *_: Any) -> Any:
     return tensor
 
@@ -416,10 +388,11 @@ __all__ = [
     "BY_COLUMNS",
     "added",
     "answer",
+    "called",
     "none_of",
     "nothing",
     "overwrite",
     "permuted",
-    "product",
+    "turned",
     "widened",
 ]

@@ -9,9 +9,12 @@ from .. import _rushlight as native
 from .._devices import absent_types as layouts
 from .._rushlight import Tensor
 from . import _making
+from ._compressed import to_compressed
 from ._forms import BY_COLUMNS, BY_ROWS, Pieces, in_words, is_sparse, nonzeros, pieces_of
+from ._functions import known, resized_to
 from ._making import Values
-from ._operators import nothing, overwrite
+from ._matrices import resized, resized_as
+from ._operators import nothing
 
 __all__: list[str] = []
 
@@ -88,7 +91,7 @@ def dense_dim(self: Tensor) -> int:
     """Return how many dimensions each value has."""
     if not is_sparse(self):
         return self.dim()
-    return self.dim() - sparse_dim(self) if self.layout is layouts.sparse_coo else 0
+    return pieces_of(self).dense_dims
 
 
 def _compressed(self: Tensor, name: str, family: tuple[Any, ...], word: str) -> Pieces:
@@ -156,7 +159,7 @@ def to_sparse(
     if layout in (None, layouts.sparse_coo):
         return _making.to_coordinates(self, sparse_dim)
     block = None if blocksize is None else _block(blocksize, "to_sparse", "")
-    return _making.to_compressed(self, layout, block, "dense_to_sparse")
+    return to_compressed(self, layout, block, dense_dim)
 
 
 def _block(given: Any, method: str, position: str = " (position 1)") -> list[int]:
@@ -166,8 +169,6 @@ def _block(given: Any, method: str, position: str = " (position 1)") -> list[int
     if not isinstance(given, (tuple, list)):
         found = type(given).__name__
         raise TypeError(f"{method}(): argument 'blocksize'{position} must be tuple of ints, not {found}")
-    if len(given) != 2:
-        raise RuntimeError(f"dense_{method}: blocksize needs to be a tuple of size 2, but got {len(given)}")
     return list(given)
 
 
@@ -178,26 +179,24 @@ def to_sparse_coo(self: Tensor) -> Any:
 
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Any:
     """Return a matrix of the elements that are not zero, row by row."""
-    return _making.to_compressed(self, layouts.sparse_csr)
+    return to_compressed(self, layouts.sparse_csr, None, dense_dim, "to_sparse_csr")
 
 
 def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Any:
     """Return a matrix of the elements that are not zero, column by column."""
-    return _making.to_compressed(self, layouts.sparse_csc)
+    return to_compressed(self, layouts.sparse_csc, None, dense_dim, "to_sparse_csc")
 
 
 def to_sparse_bsr(self: Tensor, blocksize: int | Sequence[int], dense_dim: int | None = None) -> Any:
     """Return a matrix of the blocks that are not zero, row by row."""
-    return _making.to_compressed(
-        self, layouts.sparse_bsr, _block(blocksize, "to_sparse_bsr"), "dense_to_sparse_bsr"
-    )
+    block = _block(blocksize, "to_sparse_bsr")
+    return to_compressed(self, layouts.sparse_bsr, block, dense_dim, "to_sparse_bsr")
 
 
 def to_sparse_bsc(self: Tensor, blocksize: int | Sequence[int], dense_dim: int | None = None) -> Any:
     """Return a matrix of the blocks that are not zero, column by column."""
-    return _making.to_compressed(
-        self, layouts.sparse_bsc, _block(blocksize, "to_sparse_bsc"), "dense_to_sparse_bsc"
-    )
+    block = _block(blocksize, "to_sparse_bsc")
+    return to_compressed(self, layouts.sparse_bsc, block, dense_dim, "to_sparse_bsc")
 
 
 def sparse_mask(self: Tensor, mask: Any) -> Any:
@@ -225,7 +224,10 @@ def sspaddmm(self: Tensor, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any
 
 
 def resize_as_sparse_(self: Tensor, the_template: Any) -> Any:
-    """Give a tensor of coordinates the size of another, which holds what there is."""
+    """Give a sparse tensor the size of another, which holds what there is."""
+    for one in (self, the_template):
+        if is_sparse(one) and one.layout is not layouts.sparse_coo:
+            return resized_to(self, resized_as(self, the_template))
     return sparse_resize_(self, the_template.shape, sparse_dim(the_template), dense_dim(the_template))
 
 
@@ -233,14 +235,21 @@ def sparse_resize_(self: Tensor, size: Sequence[int], sparse_dim: int, dense_dim
     """Give a tensor of coordinates another size, which holds what there is."""
     from ._forms import sparse
 
-    return _resized(self, sparse(_coordinates(self, "sparse_resize_"), size))
+    return resized_to(self, sparse(_coordinates(self, "sparse_resize_"), size))
 
 
 def sparse_resize_and_clear_(self: Tensor, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Any:
     """Give a tensor of coordinates another size, and no values."""
-    return _resized(self, nothing(tuple(size), self.dtype, sparse_dim))
+    return resized_to(self, nothing(tuple(size), self.dtype, sparse_dim))
 
 
-def _resized(self: Any, other: Any) -> Any:
-    self.data = other
-    return overwrite(self, other)
+def _resize(self: Any, *size: Any, memory_format: Any = None) -> Any:
+    shape = size[0] if size and not isinstance(size[0], int) else size
+    if self.layout is layouts.sparse_coo:
+        raise NotImplementedError(
+            "Could not run 'aten::resize_' with arguments from the 'SparseCPU' backend."
+        )
+    return resized_to(self, resized(self, shape))
+
+
+known.update(resize_=_resize, resize_as_=resize_as_sparse_)

@@ -2,4 +2,12 @@
 
 from ..._module_aliases import add_module_aliases
 
-add_module_aliases(globals(), {"impl": {"...library": "custom_op get_ctx infer_schema"}})
+add_module_aliases(
+    globals(),
+    {
+        "impl": {
+            "...library": "custom_op get_ctx infer_schema CustomOp=CustomOpDef",
+            "...library.operator": "get_op=find global_registry=_KNOWN",
+        }
+    },
+)

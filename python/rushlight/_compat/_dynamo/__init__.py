@@ -42,7 +42,8 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = on_first_use(
-    globals(), rooms={"_trace_wrapped_higher_order_op", "comptime", "eval_frame", "test_case", "utils"}
+    globals(),
+    rooms={"_trace_wrapped_higher_order_op", "comptime", "eval_frame", "test_case", "testing", "utils"},
 )
 add_module_aliases(
     globals(),

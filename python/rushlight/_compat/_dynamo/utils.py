@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import Any
 from warnings import warn
 
-__all__ = ["compile_times", "counters", "is_compile_supported", "warn_once"]
+__all__ = ["clone_input", "compile_times", "counters", "is_compile_supported", "warn_once"]
 
 counters: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
@@ -29,6 +29,16 @@ def is_compile_supported(device_type: Any) -> bool:
 def compile_times(repr: str = "str", aggregate: bool = False) -> str:
     """Return how long compiling took."""
     return "TorchDynamo compilation metrics:\n"
+
+
+def clone_input(x: Any, *, dtype: Any = None) -> Any:
+    """Return a leaf with the numbers of a tensor, which takes a gradient if that is a leaf that does."""
+    made = x.detach().clone() if dtype is None else x.detach().clone().to(dtype)
+    if x.is_leaf:
+        made.requires_grad_(x.requires_grad)
+        if x.grad is not None:
+            made.grad = clone_input(x.grad, dtype=dtype)
+    return made
 
 
 _warned: set[str] = set()

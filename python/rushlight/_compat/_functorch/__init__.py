@@ -14,6 +14,7 @@ _TREES = "tree_flatten tree_unflatten tree_map tree_map_ _broadcast_to_and_flatt
 add_module_aliases(
     globals(),
     {
+        "compilers": {".aot_autograd": "nop"},
         "apis": {"...func": "vmap grad grad_and_value", "._mapping": "chunk_vmap"},
         "batch_norm_replacement": {
             "...func": "replace_all_batch_norm_modules_",

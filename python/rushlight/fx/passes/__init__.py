@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from . import tools_common as tools_common
 else:
     __getattr__, __dir__ = on_first_use(
-        globals(), rooms={"cse", "infra", "shape_prop", "split_module", "tools_common", "utils"}
+        globals(),
+        rooms={"cse", "infra", "operator_support", "shape_prop", "split_module", "tools_common", "utils"},
     )
 
 add_module_aliases(globals(), {"dialect": {}})

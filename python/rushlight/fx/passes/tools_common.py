@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._naming import qualified_name
 from ..graph import Graph
 from ..node import Node
 
@@ -22,7 +23,7 @@ def get_node_target(submodules: Any, node: Node) -> str:
     if node.op == "call_module":
         kind = type(submodules[node.target])
         return f"{kind.__module__}.{kind.__qualname__}"
-    return str(node._pretty_print_target(node.target))
+    return qualified_name(node.target) if node.op == "call_function" else str(node.target)
 
 
 def get_acc_ops_name(k: Any) -> str:
