@@ -15,13 +15,18 @@ use std::thread;
 use std::time::Duration;
 
 use faer::MatMut;
+use gemm_common::cache::CACHE_INFO;
 
 use super::interrupt;
 use crate::kernels::linalg::gemm;
 
+/// As much as products of blocks take beside what the library keeps for each thread, which is twice the last cache.
+const BLOCKS: usize = 1 << 23;
+
 /// What the library answers, unless it panics.
-pub(super) fn answer<R>(work: impl FnOnce() -> R) -> Option<R> {
-    gemm::ask_for_room::<f64>(0, 0, 0);
+fn answer<R>(work: impl FnOnce() -> R) -> Option<R> {
+    let _products = gemm::reserve::<f64>(0, 0, 0);
+    let _kept = interrupt::reserve(2 * CACHE_INFO[2].cache_bytes + BLOCKS);
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
