@@ -45,7 +45,7 @@ pub(super) const TABLE: &[Function] = &[
     ),
     method(
         "stride",
-        &["(Tensor input, int? dim=None) -> tuple[int, ...] | int"],
+        &["(Tensor input) -> tuple[int, ...]", "(Tensor input, int? dim) -> int"],
         "The stride of the tensor, or of one dimension.",
         stride,
     ),
