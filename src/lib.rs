@@ -28,3 +28,6 @@ pub mod threads;
 
 pub use error::{Error, Result};
 pub use tensor::Tensor;
+
+#[global_allocator]
+static ALLOCATOR: storage::Allocator = storage::Allocator;

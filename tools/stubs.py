@@ -35,6 +35,7 @@ ANNOTATIONS = {
     "Tensors": "_Tensors",
     "Number": "_Number",
     "Int": "_int",
+    "Index": "_int",
     "Float": "_float",
     "Bool": "_bool",
     "Text": "_str",

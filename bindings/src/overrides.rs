@@ -108,9 +108,12 @@ fn consider<'py>(object: &Bound<'py, PyAny>, plain: Plain, interested: &mut Inte
     Ok(())
 }
 
-/// `consider` of an argument, or of the elements of a list.
+/// `consider` of an argument, or of the elements of a list whose class does not want to see the call itself.
 fn look<'py>(object: &Bound<'py, PyAny>, plain: Plain, interested: &mut Interested<'py>) -> PyResult<()> {
-    if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
+    let is_list = object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>();
+    let is_derived =
+        is_list && !object.is_exact_instance_of::<PyTuple>() && !object.is_exact_instance_of::<PyList>();
+    if is_list && !(is_derived && handler(&object.get_type())?.is_some()) {
         return object.try_iter()?.try_for_each(|element| consider(&element?, plain, interested));
     }
     consider(object, plain, interested)

@@ -136,7 +136,10 @@ def __contains__(self: Tensor, element: Any) -> bool:
 
 
 def __rdiv__(self: Tensor, other: Any) -> Tensor:
-    quotient: Tensor = self.reciprocal() * other
+    try:
+        quotient: Tensor = self.reciprocal() * other
+    except TypeError:
+        return NotImplemented
     return quotient
 
 

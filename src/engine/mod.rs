@@ -115,7 +115,7 @@ pub fn run(
     host: &'static dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
     let start = origin::here();
-    let mut plan = plan::Plan::new(roots, wanted);
+    let mut plan = plan::Plan::new(roots, wanted)?;
     let terms = run::Terms {
         options,
         freeing: Freeing::by(start),

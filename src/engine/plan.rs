@@ -9,8 +9,10 @@ use smallvec::SmallVec;
 use super::buffer::Buffer;
 use super::experience::PlanKind;
 use super::{Arrivals, Wanted};
+use crate::error::Result;
 use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, saved_tensor_hooks};
 use crate::kernels::parallel;
+use crate::storage;
 use crate::tensor::Tensor;
 
 /// Where a gradient goes: a task, and which of its outputs it belongs to.
@@ -122,7 +124,7 @@ impl Claims {
 
 impl<'a> Plan<'a> {
     /// Plans a run from the roots to what is wanted.
-    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted) -> Plan<'a> {
+    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted) -> Result<Plan<'a>> {
         let mut claims = Claims::new();
         let mut plan = Plan {
             tasks: Vec::with_capacity(FEW),
@@ -135,36 +137,44 @@ impl<'a> Plan<'a> {
             work: 0,
             longest: 0,
         };
+        let outcome = plan.find(roots, &mut claims).and_then(|()| plan.mark(wanted, &claims));
+        claims.give_up(&plan.tasks);
+        outcome?;
+        plan.estimate()?;
+        Ok(plan)
+    }
+
+    /// Finds the tasks that there are on the way from the roots, and the order in which they run.
+    fn find(&mut self, roots: &'a [(Edge, Tensor)], claims: &mut Claims) -> Result<()> {
         for (edge, _) in roots {
-            let target = plan.arrive(edge, &mut claims);
-            plan.roots.push(target);
+            let target = self.arrive(edge, claims)?;
+            self.roots.push(target);
         }
         // Tasks are visited in the order in which they are found; finding one adds it at the end.
         let mut visited = 0;
-        while visited < plan.tasks.len() {
-            let edges = plan.tasks[visited].node.edges();
-            let (first, mut wanted) = (plan.targets.len() as u32, 0);
+        while visited < self.tasks.len() {
+            let edges = self.tasks[visited].node.edges();
+            let (first, mut wanted) = (self.targets.len() as u32, 0);
             for (index, edge) in edges.iter().enumerate() {
-                let target = edge.as_ref().map(|edge| plan.arrive(edge, &mut claims));
-                plan.targets.push(target);
+                let target = edge.as_ref().map(|edge| self.arrive(edge, claims)).transpose()?;
+                storage::push(&mut self.targets, target)?;
                 wanted |= bit(index, target.is_some());
             }
-            let task = &mut plan.tasks[visited];
+            let task = &mut self.tasks[visited];
             task.targets = (first, edges.len() as u32);
             task.wanted = wanted;
             if !task.is_leaf {
-                plan.order.push(visited as u32);
+                storage::push(&mut self.order, visited as u32)?;
             }
             visited += 1;
         }
-        plan.sort();
-        plan.mark(wanted, &claims);
-        claims.give_up(&plan.tasks);
-        plan.estimate();
-        plan
+        self.sort();
+        Ok(())
     }
 
-    fn arrive(&mut self, edge: &'a Edge, claims: &mut Claims) -> Target {
+    fn arrive(&mut self, edge: &'a Edge, claims: &mut Claims) -> Result<Target> {
+        // A claim that is made is that of a task.
+        storage::spare(&mut self.tasks)?;
         let next = self.tasks.len() as u32;
         let task = claims.find_or_claim(&edge.node, next);
         if task == next {
@@ -173,24 +183,24 @@ impl<'a> Plan<'a> {
             self.tasks.push(task);
         }
         self.tasks[task as usize].arrivals += 1;
-        Target { task, output: edge.output }
+        Ok(Target { task, output: edge.output })
     }
 
     fn sort(&mut self) {
         let tasks = &*self.tasks;
         // Nodes of one thread never tie; among threads the order of discovery decides.
-        let key = |task: &u32| std::cmp::Reverse(tasks[*task as usize].seq);
+        let key = |task: &u32| (std::cmp::Reverse(tasks[*task as usize].seq), *task);
         if !self.order.is_sorted_by_key(key) {
-            self.order.sort_by_key(key);
+            self.order.sort_unstable_by_key(key);
         }
     }
 
     /// Marks what is on the way to something wanted, and drops the targets that are not.
-    fn mark(&mut self, wanted: &Wanted, claims: &Claims) {
+    fn mark(&mut self, wanted: &Wanted, claims: &Claims) -> Result<()> {
         let edges: Vec<Option<&Edge>> = match wanted {
             Wanted::AllLeaves => {
                 self.tasks.iter_mut().for_each(|task| task.needed = true);
-                return;
+                return Ok(());
             }
             Wanted::Leaves(edges) => edges.iter().map(Some).collect(),
             Wanted::Captured(edges) | Wanted::Apart(edges, _) => {
@@ -202,7 +212,7 @@ impl<'a> Plan<'a> {
             self.apart = Some(arrivals.clone());
         }
         let captured = !matches!(wanted, Wanted::Leaves(_));
-        let mut on_the_way = vec![false; self.tasks.len()];
+        let mut on_the_way = storage::filled(self.tasks.len(), false)?;
         for (result, edge) in (0..).zip(edges) {
             let Some((edge, task)) = edge.and_then(|edge| Some((edge, claims.find(&edge.node)?))) else {
                 continue;
@@ -230,6 +240,7 @@ impl<'a> Plan<'a> {
             }
         }
         self.recount(&on_the_way);
+        Ok(())
     }
 
     /// Counts arrivals again after targets were dropped.
@@ -247,12 +258,12 @@ impl<'a> Plan<'a> {
     }
 
     /// Adds up the work, in all and along the longest path.
-    fn estimate(&mut self) {
+    fn estimate(&mut self) -> Result<()> {
         self.work = self.order.iter().map(|&task| self.tasks[task as usize].work).sum();
         if self.work < WORTH_THREADS {
-            return;
+            return Ok(());
         }
-        let mut path = vec![0; self.tasks.len()];
+        let mut path = storage::filled(self.tasks.len(), 0)?;
         for &task in &self.order {
             let task = task as usize;
             path[task] += self.tasks[task].work;
@@ -263,6 +274,7 @@ impl<'a> Plan<'a> {
                 *reached = so_far.max(*reached);
             }
         }
+        Ok(())
     }
 
     /// Estimated nanoseconds of the whole run on one thread.

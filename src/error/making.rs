@@ -33,6 +33,8 @@ macro_rules! making {
     RandomBounds { low: i64, high: i64 },
     /// A bound that the element type cannot hold.
     RandomRange { argument: &'static str, dtype: DType },
+    /// A bound beyond which the element type has gaps between integers.
+    RandomPrecision { argument: &'static str, digits: u32, dtype: DType },
     /// An interval that is wider than the greatest number.
     UniformWidth { low: f64, high: f64, dtype: DType },
     /// Probabilities outside of [0, 1].

@@ -26,6 +26,7 @@
 mod home;
 mod pages;
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::{RefCell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
@@ -33,6 +34,7 @@ use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
 
 use crate::sharing::Count;
+use crate::storage::exhausted;
 use crate::threads::Mutex;
 use crate::threads::atomic::{AtomicPtr, AtomicU32, Ordering};
 use pages::{PAGE, Pages, Taken};
@@ -236,11 +238,14 @@ fn locate(number: u32) -> (usize, usize) {
     (chunk as usize, (position - (FIRST << chunk)) as usize)
 }
 
-/// Zeroed slots: generation 0 says empty. The pages of a large chunk are not touched yet.
+/// Zeroed slots: generation 0 says empty, and a slot of zero bytes is an empty slot: two atomics and uninitialised
+/// memory. The pages of a large chunk are not touched yet. Unwinds if there is no memory for them.
 fn new_chunk<T>(slots: u32) -> *mut Slot<T> {
-    // SAFETY: a slot of zero bytes is an empty slot: two atomics and uninitialised memory.
-    let chunk: Box<[Slot<T>]> = unsafe { Box::new_zeroed_slice(slots as usize).assume_init() };
-    Box::leak(chunk).as_mut_ptr()
+    let bytes = slots as usize * size_of::<Slot<T>>();
+    let layout = Layout::array::<Slot<T>>(slots as usize).unwrap_or_else(|_| exhausted(bytes));
+    // SAFETY: there are slots, and each has bytes.
+    let chunk: *mut Slot<T> = unsafe { alloc_zeroed(layout) }.cast();
+    if chunk.is_null() { exhausted(bytes) } else { chunk }
 }
 
 /// A counted handle to an item in its arena: the address of its slot, packed so that what holds a handle and a

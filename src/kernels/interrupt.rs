@@ -11,7 +11,9 @@ use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use crate::storage;
+use crate::storage::{self, Reserve};
+
+pub use crate::storage::{Exhausted, exhausted};
 
 /// Whether to give up.
 pub type Question = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -21,19 +23,14 @@ thread_local!(static QUESTION: RefCell<Option<Question>> = const { RefCell::new(
 /// What unwinds when work is given up.
 pub struct Interrupted;
 
-/// What unwinds when there is no memory for so many bytes.
-pub struct Exhausted {
-    pub bytes: usize,
-}
-
-/// Gives up work for which there is no memory.
-pub fn exhausted(bytes: usize) -> ! {
-    resume_unwind(Box::new(Exhausted { bytes }))
-}
-
 /// An empty vector with room for so many. Unwinds if there is none.
 pub(super) fn room<T>(len: usize) -> Vec<T> {
     storage::room(len).unwrap_or_else(|_| exhausted(len.saturating_mul(size_of::<T>())))
+}
+
+/// So many bytes that a library may ask for, held for it: Note [What libraries ask for]. Unwinds if there are none.
+pub(super) fn reserve(bytes: usize) -> Reserve {
+    Reserve::new(bytes).unwrap_or_else(|_| exhausted(bytes))
 }
 
 /// What there are so many of, in a vector. Unwinds if there is no room for them.

@@ -299,7 +299,7 @@ pub const ENTRIES: &[Entry] = &[
         "The tensor with its pending negation computed, or itself if there is none.",
         |a| of(a, |x| if x.dtype().is_complex() { Ok(x.clone()) } else { resolve(x) }),
     ),
-    function(
+    both(
         "_neg_view",
         ONE,
         "The negated elements, as a view whose negation is computed when it is needed.",

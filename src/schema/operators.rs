@@ -11,8 +11,9 @@ use crate::schema::Entry;
 pub type Operator = (&'static str, &'static str);
 
 /// The kinds of parameters that the dispatcher calls otherwise.
-const KINDS: [(&str, &str); 5] = [
+const KINDS: [(&str, &str); 6] = [
     ("Number", "Scalar"),
+    ("SymInt", "int"),
     ("dtype", "ScalarType"),
     ("layout", "Layout"),
     ("device", "Device"),

@@ -156,3 +156,9 @@ def test_memory_of_parts_and_numbers_is_read_as_either():
     x = numbers()
     assert x.view(torch.float32).tolist() == [1, 2, 3, -4]
     assert torch.ones(4).view(torch.complex64).tolist() == [1 + 1j, 1 + 1j]
+
+
+def test_a_negative_view_is_a_method_too():
+    x = torch.ones(2)
+    assert x._neg_view().is_neg()
+    assert x._neg_view().tolist() == [-1.0, -1.0]

@@ -43,6 +43,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "origin",
             "shape",
             "sharing",
+            "storage",
             "tensor",
             "graph",
             "kernels::interrupt",

@@ -178,3 +178,18 @@ def test_a_triangular_factor_is_that_of_the_triangle_that_is_asked_for(factor):
     assert factor(matrix.mT).tolist() == [[2.0, 0.0], [1.0, 2.0]]
     upper = torch.tensor([[4.0 + 0j, 2j], [100.0, 5.0]])
     assert factor(upper, upper=True).tolist() == [[2.0, 1j], [0.0, 2.0]]
+
+
+def test_least_squares_of_a_vector_are_recorded_at_once():
+    a = torch.tensor([[2.0, 1.0], [1.0, 3.0], [0.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    b = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    solution = torch.linalg.lstsq(a, b).solution
+    assert not solution._is_view()
+    assert type(solution.grad_fn).__name__ == "LinalgLstsqBackward0"
+    assert [type(node).__name__ for node, _ in solution.grad_fn.next_functions] == ["AccumulateGrad"] * 2
+    of_a, of_b = torch.autograd.grad(solution.sum(), (a, b))
+    assert torch.allclose(of_a, torch.tensor([[0.16, -0.4], [-0.12, -0.2], [0.4, 0.0]], dtype=torch.float64))
+    assert torch.allclose(of_b, torch.tensor([0.4, 0.2, 0.0], dtype=torch.float64))
+    assert torch.autograd.gradcheck(
+        lambda a, b: torch.linalg.lstsq(a, b).solution, (a, b), check_forward_ad=True
+    )

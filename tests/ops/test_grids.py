@@ -34,3 +34,47 @@ def test_that_sizes_of_images_are_whole_numbers():
     assert functional.interpolate(image, (torch.tensor(5), 4)).shape == (1, 1, 5, 4)
     with pytest.raises(TypeError, match=r"expected size to be one of int or .*'float'>, <class 'int'>"):
         functional.interpolate(image, (5.0, 4))
+
+
+NAN, INF = float("nan"), float("inf")
+IMAGE, VOLUME = torch.arange(1.0, 17).reshape(1, 1, 4, 4), torch.arange(1.0, 28).reshape(1, 1, 3, 3, 3)
+
+# What is seen at a point: the mode, what is beyond the edges, the coordinates.
+LOST = {
+    ("bilinear", "zeros", (NAN, 0.5)): NAN,
+    ("bilinear", "zeros", (0.5, INF)): NAN,
+    ("bilinear", "zeros", (1e30, 0.5)): 0,
+    ("bilinear", "border", (0.25, NAN)): 3.0,
+    ("bilinear", "border", (INF, -INF)): 4.0,
+    ("bilinear", "reflection", (0.25, NAN)): 3.0,
+    ("bilinear", "reflection", (0.25, INF)): 3.0,
+    ("nearest", "zeros", (NAN, 0.5)): 0,
+    ("nearest", "border", (NAN, 0.5)): 9.0,
+    ("nearest", "reflection", (NAN, INF)): 1.0,
+    ("bicubic", "zeros", (0.5, NAN)): NAN,
+    ("bicubic", "border", (NAN, 0.5)): NAN,
+    ("bilinear", "zeros", (NAN, 0.0, 0.0)): 0,
+    ("bilinear", "border", (NAN, 0.0, 0.0)): 15.0,
+    ("bilinear", "reflection", (0.0, 0.0, INF)): 23.0,
+    ("nearest", "border", (NAN, NAN, 0.0)): 18.0,
+    ("nearest", "zeros", (NAN, 0.0, 0.0)): 0,
+}
+
+
+@pytest.mark.parametrize(("mode", "beyond", "point"), LOST)
+def test_a_point_that_is_no_number_sees_an_edge_or_nothing(mode, beyond, point):
+    image = VOLUME if len(point) == 3 else IMAGE
+    grid = torch.tensor(point).reshape(1, *[1] * len(point), len(point))
+    seen = functional.grid_sample(image, grid, mode, beyond, align_corners=False)
+    assert torch.equal(
+        seen.isnan().flatten(), torch.tensor([LOST[mode, beyond, point] != LOST[mode, beyond, point]])
+    )
+    assert seen.nan_to_num(0).item() == (0 if seen.isnan() else LOST[mode, beyond, point])
+
+
+def test_volumes_do_not_move_where_a_point_is_no_number():
+    grid = torch.tensor([NAN, 0.2, INF]).reshape(1, 1, 1, 1, 3).requires_grad_()
+    x = VOLUME.clone().requires_grad_()
+    functional.grid_sample(x, grid, align_corners=False).sum().backward()
+    assert grid.grad.flatten().tolist() == [0, 0, 0]
+    assert not x.grad.any()

@@ -1,5 +1,9 @@
 """Random numbers: the exact numbers of a seed, ranges, the state."""
 
+import copy
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 import rushlight as torch
@@ -261,3 +265,37 @@ def test_numbers_of_eight_bits_are_not_drawn(dtype):
             getattr(torch.zeros(5, dtype=dtype), name)(*arguments)
     with pytest.raises(NotImplementedError, match="not implemented for 'Float8_"):
         torch.rand(3, dtype=dtype)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_random_slopes_come_in_order(training):
+    for x in (torch.ones(2, 3, 4).transpose(1, 2), -torch.ones(4, 3, 2).permute(2, 0, 1)):
+        assert torch.nn.functional.rrelu(x, training=training).is_contiguous()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bounds", "said"),
+    [
+        (torch.float16, (0, 2**12), ["to - 1"]),
+        (torch.float16, (0, 2**11 + 1), []),
+        (torch.bfloat16, (-(2**10), 2**12), ["from", "to - 1"]),
+        (torch.float32, (0, 2**25), ["to - 1"]),
+        (torch.float64, (0, 2**60), ["to - 1"]),
+        (torch.int64, (0, 2**60), []),
+    ],
+)
+def test_bounds_beyond_which_there_are_gaps_are_told(dtype, bounds, said):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        torch.ones(3, dtype=dtype).random_(*bounds)
+    assert [str(one.message).split(" is out of bounds [-(2^")[0] for one in told] == said
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_generator_is_copied_where_it_stands(again):
+    one = torch.Generator().manual_seed(5)
+    torch.rand(3, generator=one)
+    other = again(one)
+    assert other.initial_seed() == 5
+    assert other is not one
+    assert torch.equal(torch.rand(7, generator=other), torch.rand(7, generator=one))

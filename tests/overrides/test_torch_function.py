@@ -297,3 +297,36 @@ def test_an_attribute_that_fails_fails_as_ever():
         x.grad = torch.ones(7)
     with pytest.raises(AttributeError):
         x.is_leaf = True
+
+
+class Pair(typing.NamedTuple):
+    value: torch.Tensor
+    scale: torch.Tensor
+
+
+class Scaled(Pair):
+    "A tuple of tensors that stands for a tensor itself."
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func(*[arg.value if isinstance(arg, cls) else arg for arg in args], **(kwargs or {}))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, pair: torch.add(x, pair),
+        lambda x, pair: x.add(pair),
+        lambda x, pair: x + pair,
+        lambda x, pair: pair + x,
+        lambda x, pair: torch.nn.functional.linear(x, pair),
+    ],
+)
+def test_a_tuple_of_a_class_that_wants_to_see_calls_is_shown_them(call):
+    x = torch.ones(2)
+    assert torch.equal(call(x, Scaled(torch.ones(2, 2), x)), call(x, torch.ones(2, 2)))
+
+
+def test_tuples_of_other_classes_are_lists():
+    x = torch.ones(2)
+    assert torch.stack(Pair(x, x)).shape == (2, 2)

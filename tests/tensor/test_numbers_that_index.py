@@ -62,6 +62,43 @@ def test_an_integer_in_a_tensor_is_one_in_a_list(n):
     assert [tensor.shape for tensor, _ in shapes] == [expected for _, expected in shapes]
 
 
+@pytest.mark.parametrize("n", [torch.tensor(2), torch.tensor([2], dtype=torch.uint8), torch.tensor([[2]])])
+def test_an_integer_in_a_tensor_is_one_where_sizes_may_be_unknown(n):
+    x, channels = torch.arange(12.0).reshape(3, 4), torch.ones(1, 4, 2, 2)
+    pairs = [
+        (torch.eye(n), torch.eye(2)),
+        (torch.eye(3, m=n), torch.eye(3, 2)),
+        (x.topk(n).values, x.topk(2).values),
+        (torch.kthvalue(x, k=n).values, x.kthvalue(2).values),
+        (x.tril(n), x.tril(2)),
+        (torch.triu(x, diagonal=n), x.triu(2)),
+        (x.narrow(1, 1, n), x.narrow(1, 1, 2)),
+        (torch.select(x, 1, n), x[:, 2]),
+        (torch.cat(x.split(n)), x),
+        (torch.cat(torch.split(x, n)), x),
+        (torch.bincount(torch.tensor([0]), minlength=n), torch.tensor([1, 0])),
+        (torch.as_strided(x, (1,), (1,), n), torch.tensor([2.0])),
+        (torch.select_scatter(x, x[:, 0], 1, n)[:, 2], x[:, 0]),
+        (F.embedding(torch.tensor([1]), x, padding_idx=n), x[1:2]),
+        (torch.channel_shuffle(channels, n), channels),
+        (F.conv2d(channels, torch.ones(4, 2, 1, 1), groups=n), 2 * channels),
+    ]
+    assert all(torch.equal(found, expected) for found, expected in pairs)
+    assert torch.randperm(n).shape == torch.randint(n, (2,)).shape == torch.multinomial(x[0], n).shape == (2,)
+
+
+def test_a_dimension_is_no_tensor_of_one():
+    one = torch.tensor([1])
+    with pytest.raises(TypeError, match=r"argument 'dim' \(position 2\) must be int, not Tensor"):
+        torch.select(torch.ones(2, 2), one, 0)
+    with pytest.raises(
+        TypeError, match=r"diag\(\): argument 'diagonal' \(position 2\) must be int, not Tensor"
+    ):
+        torch.diag(torch.ones(2), one)
+    with pytest.raises(TypeError, match=r"eye\(\): argument 'n' \(position 1\) must be int, not Tensor"):
+        torch.eye(torch.tensor([2.0]))
+
+
 def test_other_tensors_in_a_list_are_refused():
     message = (
         r"zeros\(\): argument 'size' failed to unpack the object at pos 2 with error "

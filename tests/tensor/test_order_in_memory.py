@@ -70,3 +70,21 @@ def test_what_to_check_is_a_bool_or_formats():
         TypeError, match=r"^The ambiguity_check argument must be a bool or a list of memory formats.$"
     ):
         torch.empty(2).dim_order(ambiguity_check=[1])
+
+
+def test_strides_of_no_dimension_are_those_of_all():
+    x = torch.ones(2, 3)
+    assert x.stride(None) == x.stride(dim=None) == (3, 1)
+
+
+def test_a_mean_over_an_image_keeps_channels_last():
+    x = torch.rand(2, 3, 4, 4).contiguous(memory_format=torch.channels_last).requires_grad_()
+    mean = torch.nn.functional.adaptive_avg_pool2d(x, 1)
+    assert mean.stride() == (3, 1, 3, 3)
+    assert type(mean.grad_fn).__name__ == "AsStridedBackward1"
+    mean.sum().backward()
+    assert torch.allclose(x.grad, torch.full((2, 3, 4, 4), 1 / 16))
+    volumes = torch.rand(2, 3, 4, 4, 4).contiguous(memory_format=torch.channels_last_3d)
+    assert torch.nn.functional.adaptive_avg_pool3d(volumes, 1).stride() == (3, 1, 3, 3, 3)
+    for other in (x.detach()[:0], torch.rand(2, 3, 4, 4), torch.rand(2, 3, 1, 1)):
+        assert torch.nn.functional.adaptive_avg_pool2d(other, 1).stride() == (3, 1, 1, 1)

@@ -45,7 +45,7 @@ pub(super) const TABLE: &[Function] = &[
     ),
     method(
         "stride",
-        &["(Tensor input) -> tuple[int, ...]", "(Tensor input, int dim) -> int"],
+        &["(Tensor input) -> tuple[int, ...]", "(Tensor input, int? dim) -> int"],
         "The stride of the tensor, or of one dimension.",
         stride,
     ),
@@ -83,11 +83,10 @@ fn size(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 
 fn stride(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let layout = arguments.tensor(0)?.layout();
-    if arguments.overload() == 0 {
-        return Ok(PyTuple::new(arguments.py(), layout.strides())?.into_any().unbind());
+    match arguments.optional_int(1)? {
+        None => Ok(PyTuple::new(arguments.py(), layout.strides())?.into_any().unbind()),
+        Some(dim) => answer(arguments, layout.strides()[place(dim, layout.ndim())?] as i64),
     }
-    let stride = layout.strides()[place(arguments.int(1)?, layout.ndim())?];
-    answer(arguments, stride as i64)
 }
 
 /// The dimension that is asked for. A tensor without any has none to ask for, though it answers to 0 elsewhere.

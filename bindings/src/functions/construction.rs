@@ -125,6 +125,11 @@ fn lent<'py>(data: &Bound<'py, PyAny>, dtype: Option<DType>) -> PyResult<Bound<'
 
 /// The tensor that shows the memory of the object; refused where that takes a copy.
 fn shared(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    if numpy::is_scalar(data) {
+        return Err(PyRuntimeError::new_err(
+            "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ",
+        ));
+    }
     if object::as_tensor(data).is_none() && !numpy::is_array(data) {
         return Err(PyValueError::new_err("can't alias arbitrary sequence into a tensor."));
     }

@@ -84,7 +84,9 @@ fn own_names<'py>(
 
 /// Refuses integers of Python that the engine has no number for.
 fn check_integers(signature: &Signature, slots: &Slots<'_, '_>) -> PyResult<()> {
-    for parameter in signature.parameters.iter().filter(|parameter| parameter.kind == Kind::Int) {
+    for parameter in
+        signature.parameters.iter().filter(|parameter| matches!(parameter.kind, Kind::Int | Kind::Index))
+    {
         let number = slots[parameter.slot].filter(|object| object.is_instance_of::<PyInt>());
         number.map_or(Ok(0), convert::int)?;
     }

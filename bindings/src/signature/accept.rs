@@ -35,6 +35,7 @@ pub(crate) fn accepts(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Ve
         Kind::Tensor => as_tensor(object).is_some().into(),
         Kind::Operand => (as_tensor(object).is_some() || is_number(object)).into(),
         Kind::Int => is_int(object).into(),
+        Kind::Index => is_integer_index(object).into(),
         Kind::Bool => object.is_exact_instance_of::<PyBool>().into(),
         Kind::Ints(size) => ints(object, size),
         kind => rare(kind, object, index),
@@ -135,6 +136,12 @@ pub(crate) fn is_index(object: &Bound<'_, PyAny>) -> bool {
         Some(tensor) => is_index_tensor(tensor),
         None => object.call_method0(pyo3::intern!(object.py(), "__index__")).is_ok(),
     }
+}
+
+/// An integer, or what Python makes one of to index with, but truth values.
+fn is_integer_index(object: &Bound<'_, PyAny>) -> bool {
+    let is_truth = as_tensor(object).is_some_and(|tensor| tensor.dtype().category() == Category::Bool);
+    is_index(object) && !is_truth
 }
 
 /// Whether Python may index with a tensor: with one integer or truth value, however many dimensions it has.

@@ -127,6 +127,7 @@ fn read_kind(text: &str) -> Option<Kind> {
         "Number" => Kind::Number,
         "Number[]" => Kind::Numbers,
         "int" => Kind::Int,
+        "SymInt" => Kind::Index,
         "float" => Kind::Float,
         "bool" => Kind::Bool,
         "str" => Kind::Text,

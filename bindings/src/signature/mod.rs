@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Number,
     /// An integer; `bool` is none.
     Int,
+    /// An integer, or what Python can index with (`SymInt`); printed as `int`.
+    Index,
     /// Any real number.
     Float,
     /// `True` or `False`, nothing else.
@@ -69,7 +71,7 @@ impl Kind {
             Kind::Tensor | Kind::Operand => "Tensor",
             Kind::Tensors => "tuple of Tensors",
             Kind::Number => "Number",
-            Kind::Int => "int",
+            Kind::Int | Kind::Index => "int",
             Kind::Float => "float",
             Kind::Bool => "bool",
             Kind::Text => "str",

@@ -60,11 +60,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
         Arguments { signature: new, slots, ..self }
     }
 
-    /// Which of the overloads it is, by position in the table's list.
-    pub(crate) fn overload(&self) -> usize {
-        self.signature.overload
-    }
-
     /// All arguments by the names of the parameters; a method's receiver is called `self`.
     pub(crate) fn named(&self) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
         let py = self.py;
@@ -146,11 +141,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
             (None, Default::Float(value)) => Ok(Some(*value)),
             (None, _) => Ok(None),
         }
-    }
-
-    /// An integer.
-    pub(crate) fn int(&self, index: usize) -> PyResult<i64> {
-        self.optional_int(index)?.ok_or_else(|| self.absent(index))
     }
 
     /// An integer that may be left out.

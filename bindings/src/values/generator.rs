@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
 use rushlight::ops::sampling::random;
 
 use crate::error::raise;
@@ -13,6 +14,9 @@ use crate::values::device::Device;
 /// A stream of random numbers that a seed determines.
 #[pyclass(name = "Generator", module = "rushlight", frozen)]
 pub(crate) struct Generator(random::Generator);
+
+/// The class, its arguments, and what a new object of it is told.
+type Remade<'py> = (Bound<'py, PyType>, (Device,), (u64, Py<PyAny>, Bound<'py, PyAny>));
 
 /// Adds the class and the generator for everybody to the module.
 pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -90,6 +94,18 @@ impl Generator {
     /// A generator that goes on as this one does.
     fn clone_state(&self) -> Self {
         Generator(self.0.fork())
+    }
+
+    /// How copies and files make the stream again; other devices than this one count from an offset, too.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Remade<'py>> {
+        let (py, own) = (slf.py(), slf.get());
+        Ok((slf.get_type(), (Device::CPU,), (own.initial_seed(), py.None(), own.get_state(py)?)))
+    }
+
+    /// Continues what `__reduce__` has told.
+    fn __setstate__(slf: Bound<'_, Self>, state: (u64, Py<PyAny>, Bound<'_, PyAny>)) -> PyResult<()> {
+        slf.get().0.manual_seed(state.0);
+        Generator::set_state(slf, &state.2).map(drop)
     }
 
     /// Where numbers are drawn.

@@ -49,6 +49,12 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
         "from={low:g} which result in to-from to exceed the limit",
     ),
     "RandomRange": (RuntimeError, "{argument} is out of bounds for {dtype:C}"),
+    "RandomPrecision": (
+        UserWarning,
+        "{argument} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {dtype:C} can "
+        "support discrete uniform distribution only within this range. This warning will become an error in "
+        "version 1.7 release, please fix the code in advance",
+    ),
     "DistributionParameter": (
         RuntimeError,
         "{operation} expects {argument} {range}, but {verb}{value:g}",

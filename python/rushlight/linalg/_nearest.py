@@ -143,8 +143,7 @@ def lstsq(
     vector = b.dim() == input.dim() - 1
     # What is a dimension below is a vector only if it has the shape of one for each matrix.
     vector = b.dim() == 1 or (vector and input.shape[:-1] == b.shape)
-    right = b.unsqueeze(-1) if vector else b
-    if right.shape[-2] != input.shape[-2]:
+    if b.shape[-1 if vector else -2] != input.shape[-2]:
         raise RuntimeError(
             f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector else -2})"
         )
@@ -168,10 +167,9 @@ def lstsq(
         measured = False
 
     share = max(rows, columns) * native.finfo(input.dtype).eps if rcond is None else float(rcond)
-    found, residuals, rank = native._nn.linalg_lstsq(input, right, share, measured)
+    solution, residuals, rank = native._nn.linalg_lstsq(input, b, share, measured, vector)
     if driver in (None, "gelsy"):
         ranks = rank if rank.shape == input.shape[:-2] else matrix_rank(input.detach(), rtol=rcond)
-    solution = found.squeeze(-1) if vector else found
     return native._written(
         "linalg_lstsq", return_types.linalg_lstsq((solution, residuals, ranks, values)), out
     )

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use num_traits::AsPrimitive;
 
-use crate::dtype::Real;
+use crate::dtype::{Real, Ring};
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_items;
 use crate::kernels::simd::vectorised;
@@ -136,8 +136,27 @@ impl View {
         places
     }
 
-    /// What points see of these coordinates, one after the other.
-    fn points<T: Real, const K: usize, const R: usize>(&self, coordinates: &[T]) -> Vec<Point<T, K>> {
+    /// Where a point looks that is no number in some coordinate, if there is something everywhere: at the first element
+    /// of an image, at the last one where there are three dimensions.
+    #[inline(always)]
+    fn found<T: Real, const R: usize>(&self, mut places: [Place<T>; R]) -> [Place<T>; R] {
+        for (place, size) in places.iter_mut().zip(&self.sizes[3 - R..]) {
+            if self.beyond != Beyond::Zeros && Ring::is_nan(place.low) {
+                let low = if R == 2 { T::ZERO } else { T::from_f64((size - 1) as f64) };
+                *place = Place { low, share: T::ZERO, slope: T::ZERO };
+            }
+        }
+        places
+    }
+
+    /// What points see of these coordinates, one after the other. On the way back those see nothing that are no
+    /// numbers, but the nearest element of an image.
+    fn points<T: Real, const K: usize, const R: usize>(
+        &self,
+        coordinates: &[T],
+        is_back: bool,
+    ) -> Vec<Point<T, K>> {
+        let is_lost = is_back && !(self.is_nearest && R == 2);
         let coordinates = coordinates.as_chunks::<R>().0;
         let none = Point { elements: [NOWHERE; K], weights: [T::ZERO; K] };
         let mut points = interrupt::filled(coordinates.len(), none);
@@ -146,7 +165,8 @@ impl View {
             #[inline(always)]
             || {
                 for (point, coordinates) in points.iter_mut().zip(coordinates) {
-                    *point = self.point(&self.places::<T, R>(coordinates));
+                    let places = self.places::<T, R>(coordinates);
+                    *point = self.point(&if is_lost { places } else { self.found(places) });
                 }
             },
         );
@@ -227,12 +247,13 @@ impl View {
         let grain = (TURN / (STRETCH.min(count) * channels * K)).max(1);
         parallel_items(stretches, grain, |(sample, start, lines)| {
             let len = lines.first().map_or(0, |line| line.len());
-            let points = self.points::<T, K, R>(&points[(sample * count + start) * R..][..len * R]);
+            let points = self.points::<T, K, R>(&points[(sample * count + start) * R..][..len * R], false);
             let images = images[sample * channels * plane..].chunks_exact(plane);
             for (line, image) in lines.into_iter().zip(images) {
                 interrupt::unwind_if_due();
                 for (out, point) in line.iter_mut().zip(&points) {
-                    let mut sum = T::ZERO;
+                    // Beyond the edges of images there are zeros, of volumes nothing: zeros times what is no number are none.
+                    let mut sum = if R == 2 { point.weights[0] * T::ZERO } else { T::ZERO };
                     for corner in 0..K {
                         if let Some(&x) = image.get(point.elements[corner]) {
                             sum = sum + x * point.weights[corner];
@@ -280,7 +301,7 @@ impl View {
                 interrupt::unwind_if_due();
                 let len = STRETCH.min(count - start);
                 let here = &points[start * R..][..len * R];
-                let seen = self.points::<T, K, R>(here);
+                let seen = self.points::<T, K, R>(here, true);
                 let lines = gradients.chunks_exact(count).map(|line| &line[start..start + len]);
                 for (image, line) in to_image.chunks_exact_mut(plane).zip(lines.clone()) {
                     for (point, &gradient) in seen.iter().zip(line) {
@@ -310,12 +331,16 @@ impl View {
                     usize::MAX,
                     #[inline(always)]
                     || {
-                        for ((to, sums), here) in to_points.iter_mut().zip(&sums).zip(here.as_chunks::<R>().0)
+                        let seen = sums.iter().zip(&seen);
+                        for ((to, (sums, point)), here) in
+                            to_points.iter_mut().zip(seen).zip(here.as_chunks::<R>().0)
                         {
                             let all: Slopes<T, K, R> = self.slopes(&self.places(here));
                             for (dim, slopes) in all.iter().enumerate() {
-                                let terms = sums.iter().zip(slopes);
-                                to[R - 1 - dim] = terms.fold(T::ZERO, |sum, (&x, &slope)| sum + x * slope);
+                                to[R - 1 - dim] = (0..K).fold(T::ZERO, |sum, corner| {
+                                    let is_counted = R == 2 || point.elements[corner] != NOWHERE;
+                                    sum + if is_counted { sums[corner] * slopes[corner] } else { T::ZERO }
+                                });
                             }
                         }
                     },

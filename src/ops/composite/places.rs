@@ -199,13 +199,13 @@ pub const ENTRIES: &[Entry] = &[
     .operators(&[("Rot90Backward0", "rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")]),
     both(
         "select_scatter",
-        &["(Tensor input, Tensor src, int dim, int index)"],
+        &["(Tensor input, Tensor src, int dim, SymInt index)"],
         "A copy of `input` with `src` embedded at `index` of a dimension.",
         |a| select_scatter(a.tensor(0)?, a.tensor(1)?, a.int(2)?, a.int(3)?).reply(),
     ),
     both(
         "slice_scatter",
-        &["(Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int step=1)"],
+        &["(Tensor input, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)"],
         "A copy of `input` with `src` embedded in a slice of a dimension.",
         |a| {
             let (start, end) = (a.optional_int(3)?, a.optional_int(4)?);
@@ -220,7 +220,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     both(
         "as_strided_scatter",
-        &["(Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None)"],
+        &["(Tensor input, Tensor src, int[] size, int[] stride, SymInt? storage_offset=None)"],
         "A copy of `input` with `src` embedded at the elements that `as_strided` shows.",
         |a| {
             let (size, stride) = (a.ints(2)?, a.ints(3)?);

@@ -392,6 +392,6 @@ fn counted_out(times: &Tensor, size: usize) -> Result<Tensor> {
 const REPEATED: &str = "Repeats every element along a dimension.";
 
 const REPEATS: &[&str] = &[
-    "(Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None)",
-    "(Tensor input, int repeats, int? dim=None, *, int? output_size=None)",
+    "(Tensor input, Tensor repeats, int? dim=None, *, SymInt? output_size=None)",
+    "(Tensor input, SymInt repeats, int? dim=None, *, SymInt? output_size=None)",
 ];

@@ -207,9 +207,9 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input)",
             "(Tensor input, Storage source)",
-            "(Tensor input, Storage source, int storage_offset, int[] size, int[]? stride=None)",
+            "(Tensor input, Storage source, SymInt storage_offset, int[] size, int[]? stride=None)",
             "(Tensor input, Tensor source)",
-            "(Tensor input, Tensor source, int storage_offset, int[] size, int[]? stride=None)",
+            "(Tensor input, Tensor source, SymInt storage_offset, int[] size, int[]? stride=None)",
         ],
         "Makes the tensor refer to the memory of a storage or of another tensor.",
         |a| {

@@ -278,7 +278,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "split",
         &[
-            "(Tensor tensor, int split_size_or_sections, int dim=0) -> tuple[Tensor, ...]",
+            "(Tensor tensor, SymInt split_size_or_sections, int dim=0) -> tuple[Tensor, ...]",
             "(Tensor tensor, int[] split_size_or_sections, int dim=0) -> tuple[Tensor, ...]",
         ],
         SPLIT,
@@ -291,7 +291,7 @@ pub const ENTRIES: &[Entry] = &[
     method(
         "split",
         &[
-            "(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]",
+            "(Tensor input, SymInt split_size, int dim=0) -> tuple[Tensor, ...]",
             "(Tensor input, int[] split_size, int dim=0) -> tuple[Tensor, ...]",
         ],
         SPLIT,

@@ -370,7 +370,7 @@ impl Op for Window {
 pub const ENTRIES: &[Entry] = &[
     both(
         "as_strided",
-        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        &["(Tensor input, int[] size, int[] stride, SymInt? storage_offset=None)"],
         "A view of the memory with the given size, stride and offset.",
         |a| {
             let (size, stride) = (a.ints(1)?, a.ints(2)?);
@@ -383,7 +383,7 @@ pub const ENTRIES: &[Entry] = &[
     )]),
     both(
         "as_strided_",
-        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        &["(Tensor input, int[] size, int[] stride, SymInt? storage_offset=None)"],
         "Gives the tensor another size, stride and offset in its memory, in place.",
         |a| {
             let (size, stride) = (a.ints(1)?, a.ints(2)?);

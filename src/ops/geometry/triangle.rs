@@ -221,7 +221,7 @@ pub fn diag_embed(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Te
     part::embed_given(x, part, &whole, "DiagEmbedBackward0", given)
 }
 
-const TRIANGLE: &[&str] = &["(Tensor input, int diagonal=0, *, Tensor out=None)"];
+const TRIANGLE: &[&str] = &["(Tensor input, SymInt diagonal=0, *, Tensor out=None)"];
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
@@ -231,11 +231,11 @@ pub const ENTRIES: &[Entry] = &[
         "The rows and columns of what is on or above a diagonal of a matrix, or on or below.",
         |a| indices([a.int(0)?, a.int(1)?], a.int(2)?, a.boolean(3)).reply(),
     ),
-    method("tril_", &["(Tensor input, int diagonal=0)"], "`tril` in place.", |a| {
+    method("tril_", &["(Tensor input, SymInt diagonal=0)"], "`tril` in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         receiver(a, writing::through(x, &[], |x| tril(x, diagonal)))
     }),
-    method("triu_", &["(Tensor input, int diagonal=0)"], "`triu` in place.", |a| {
+    method("triu_", &["(Tensor input, SymInt diagonal=0)"], "`triu` in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         receiver(a, writing::through(x, &[], |x| triu(x, diagonal)))
     }),
@@ -255,9 +255,12 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
     .operators(&[("TriuBackward0", "triu")]),
-    both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix with a given diagonal.", |a| {
-        diag(a.tensor(0)?, a.int(1)?).reply()
-    })
+    both(
+        "diag",
+        &["(Tensor input, int diagonal=0, *, Tensor out=None)"],
+        "The diagonal of a matrix, or the matrix with a given diagonal.",
+        |a| diag(a.tensor(0)?, a.int(1)?).reply(),
+    )
     .written(&OutPolicy::VIEWED.unknown("diag_embed")),
     both(
         "diag_embed",

@@ -143,11 +143,23 @@ struct LeastSquares {
     /// Up to which share of the greatest singular value others count as zero.
     relative: f64,
     measured: bool,
+    /// Whether B and X are vectors and not matrices.
+    vectors: bool,
 }
 
 impl LeastSquares {
     fn inverse(a: &Tensor, relative: f64) -> Result<Tensor> {
         apply_one(Pinv { bounds: [vec![0.0], vec![relative]], symmetric: false }, &[a])
+    }
+
+    /// B, X or what they change by, as matrices.
+    fn wide(&self, x: &Tensor) -> Result<Tensor> {
+        if self.vectors { squeeze::unsqueeze(x, -1) } else { Ok(x.clone()) }
+    }
+
+    /// Such a matrix as B and X are given.
+    fn narrow(&self, x: Tensor) -> Result<Tensor> {
+        if self.vectors { squeeze::squeeze(&x, squeeze::Squeezed::One(-1)) } else { Ok(x) }
     }
 
     /// What the derivatives take for zero, whatever the solution did.
@@ -177,7 +189,7 @@ impl Op for LeastSquares {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         on_tensors(inputs, |inputs| {
             let _off = mode::GradModeGuard::off();
-            let (a, b) = (inputs[0].detach(), inputs[1].detach());
+            let (a, b) = (inputs[0].detach(), self.wide(&inputs[1].detach())?);
             let (left, right) = broadcast(&a, &b)?;
             let (left, right) = (Matrices::of(&left.array())?, Matrices::of(&right.array())?);
             let (mut x, mut ranks) =
@@ -197,7 +209,7 @@ impl Op for LeastSquares {
                 }
                 false => create::zeros(&[0], a.dtype().to_real())?,
             };
-            Ok(smallvec![x, Tensor::from_array(sums.array()), Tensor::from_array(ranks)])
+            Ok(smallvec![self.narrow(x)?, Tensor::from_array(sums.array()), Tensor::from_array(ranks)])
         })
     }
 
@@ -206,9 +218,10 @@ impl Op for LeastSquares {
     }
 
     fn vjp(&self, [a, b, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (a, b, x) = (at.load(a)?, at.load(b)?, at.load(x)?);
+        let (a, b, x) = (at.load(a)?, self.wide(&at.load(b)?)?, self.wide(&at.load(x)?)?);
         let mut found: Gradients = smallvec![None, None];
         if let Some(g) = &gradients[0] {
+            let g = &self.wide(g)?;
             let inverse = LeastSquares::inverse_again(&a)?;
             let of_inverse = || inverse_back(&a, &inverse, &matmul(g, &adjoint(&b)?)?);
             found[0] = at.needs(0).then(of_inverse).transpose()?;
@@ -228,15 +241,17 @@ impl Op for LeastSquares {
                 found[1] = Some(plus(&found[1], mul(&mul(&g, -2.0)?, &missing)?)?);
             }
         }
+        found[1] = found[1].take().map(|found| self.narrow(found)).transpose()?;
         Ok(found)
     }
 
     fn jvp(&self, [a, b, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let (a, b, x) = (at.load(a)?, at.load(b)?, at.load(x)?);
+        let (a, b, x) = (at.load(a)?, self.wide(&at.load(b)?)?, self.wide(&at.load(x)?)?);
+        let of_b = tangents[1].as_ref().map(|t| self.wide(t)).transpose()?;
         let inverse = LeastSquares::inverse_again(&a)?;
         let through_a = |t: &Tensor| matmul(&inverse_forth(&a, &inverse, t)?, &b);
         let through_a = tangents[0].as_ref().map(through_a).transpose()?;
-        let through_b = tangents[1].as_ref().map(|t| matmul(&inverse, t)).transpose()?;
+        let through_b = of_b.as_ref().map(|t| matmul(&inverse, t)).transpose()?;
         let dx = match (through_a, through_b) {
             (Some(first), Some(second)) => add(&first, &second)?,
             (first, second) => match first.or(second) {
@@ -245,18 +260,18 @@ impl Op for LeastSquares {
             },
         };
         if !self.measured {
-            return Ok(smallvec![Some(dx), None, None]);
+            return Ok(smallvec![Some(self.narrow(dx)?), None, None]);
         }
         let mut moved = matmul(&a, &dx)?;
         if let Some(t) = &tangents[0] {
             moved = add(&moved, &matmul(t, &x)?)?;
         }
-        if let Some(t) = &tangents[1] {
+        if let Some(t) = &of_b {
             moved = sub(&moved, t)?;
         }
         let missing = conj(sub(&matmul(&a, &x)?, &b)?)?;
         let sums = reduce::sum(&real(&mul(&mul(&missing, 2.0)?, &moved)?)?, Some(&[-2]), false, None)?;
-        Ok(smallvec![Some(dx), Some(sums), None])
+        Ok(smallvec![Some(self.narrow(dx)?), Some(sums), None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -270,13 +285,20 @@ impl Op for LeastSquares {
 }
 
 /// What comes nearest to the solutions of `a x = b`, where singular values up to a share of the greatest count
-/// as zero, by how much its squares are missed, if that is measured, and how many do not count as zero.
-pub fn lstsq(a: &Tensor, b: &Tensor, relative: f64, measured: bool) -> Result<(Tensor, Tensor, Tensor)> {
+/// as zero, by how much its squares are missed, if that is measured, and how many do not count as zero. `b` and `x` may
+/// be `vectors`.
+pub fn lstsq(
+    a: &Tensor,
+    b: &Tensor,
+    relative: f64,
+    measured: bool,
+    vectors: bool,
+) -> Result<(Tensor, Tensor, Tensor)> {
     let dtype = a.dtype();
     if dtype.is_stored() || !dtype.is_float() && !dtype.is_complex() {
         return Err(Error::NotImplementedFor { operation: "linalg_lstsq_cpu", dtype }.into());
     }
-    apply(LeastSquares { relative, measured }, &[a, b]).map(three)
+    apply(LeastSquares { relative, measured, vectors }, &[a, b]).map(three)
 }
 
 /// The entries.
@@ -290,9 +312,9 @@ pub const ENTRIES: &[Entry] = &[
     .written(&OutPolicy::PLAIN.typed(Types::SafeLinalg)),
     inner(
         "linalg_lstsq",
-        &["(Tensor A, Tensor B, float rtol, bool measured)"],
+        &["(Tensor A, Tensor B, float rtol, bool measured, bool vectors)"],
         "The least-squares solutions of systems of linear equations.",
-        |a| lstsq(a.tensor(0)?, a.tensor(1)?, a.float(2)?, a.boolean(3)).reply(),
+        |a| lstsq(a.tensor(0)?, a.tensor(1)?, a.float(2)?, a.boolean(3), a.boolean(4)).reply(),
     ),
     both(
         "pinverse",

@@ -289,14 +289,14 @@ macro_rules! convolved {
                 $count,
                 "] padding=0, int[",
                 $count,
-                "] dilation=1, int groups=1)"
+                "] dilation=1, SymInt groups=1)"
             ),
             concat!(
                 "(Tensor input, Tensor weight, Tensor? bias=None, int[",
                 $count,
                 "] stride=1, str padding=\"valid\", int[",
                 $count,
-                "] dilation=1, int groups=1)"
+                "] dilation=1, SymInt groups=1)"
             ),
         ]
     };
@@ -312,7 +312,7 @@ macro_rules! transposed {
             $count,
             "] padding=0, int[",
             $count,
-            "] output_padding=0, int groups=1, int[",
+            "] output_padding=0, SymInt groups=1, int[",
             $count,
             "] dilation=1)"
         )]

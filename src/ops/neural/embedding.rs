@@ -203,7 +203,7 @@ pub fn embedding(
 pub const ENTRIES: &[Entry] = &[function(
     "embedding",
     &[
-        "(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)",
+        "(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)",
     ],
     "The rows of an embedding matrix at the given indices.",
     |a| {

@@ -125,7 +125,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "multinomial",
         &[
-            "(Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor out=None)",
+            "(Tensor input, SymInt num_samples, bool replacement=False, *, Generator? generator=None, Tensor out=None)",
         ],
         "Samples indices of the last dimension in proportion to the weights that it holds.",
         |a| {

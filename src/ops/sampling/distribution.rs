@@ -13,6 +13,7 @@ use crate::kernels::random::{self as kernels, Generator};
 use crate::ops::creation::copy;
 use crate::ops::creation::create::integers;
 use crate::ops::sampling::random;
+use crate::schema::warn;
 use crate::tensor::Array;
 
 /// A distribution with its parameters.
@@ -314,7 +315,21 @@ fn check_integer(value: i64, argument: &'static str, dtype: DType) -> Result<()>
         dtype if dtype.is_float() => true,
         dtype => integers(dtype).contains(&i128::from(value)),
     };
-    if fits { Ok(()) } else { Err(Error::RandomRange { argument, dtype }.into()) }
+    if !fits {
+        return Err(Error::RandomRange { argument, dtype }.into());
+    }
+    // So many binary digits are counted without gaps.
+    let digits = match dtype {
+        DType::Float16 => 11,
+        DType::BFloat16 => 8,
+        DType::Float32 => f32::MANTISSA_DIGITS,
+        DType::Float64 => f64::MANTISSA_DIGITS,
+        _ => return Ok(()),
+    };
+    match value.unsigned_abs() > 1 << digits {
+        true => warn(Error::RandomPrecision { argument, digits, dtype }),
+        false => Ok(()),
+    }
 }
 
 fn check_interval(low: f64, high: f64, dtype: DType) -> Result<()> {

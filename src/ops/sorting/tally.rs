@@ -117,7 +117,7 @@ fn counts_between(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
 pub const ENTRIES: &[Entry] = &[
     both(
         "bincount",
-        &["(Tensor input, Tensor? weights=None, int minlength=0)"],
+        &["(Tensor input, Tensor? weights=None, SymInt minlength=0)"],
         "The frequency of each value in a tensor of integers that are not negative.",
         |a| bincount(a.tensor(0)?, a.optional_tensor(1), a.int(2)?).reply(),
     )

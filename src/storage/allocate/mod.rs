@@ -7,13 +7,16 @@
 
 mod count;
 mod large;
+mod reserve;
 mod small;
 
 use std::alloc::{self, Layout};
+use std::panic::resume_unwind;
 use std::ptr::NonNull;
 
 pub use count::allocated;
 use count::count;
+pub use reserve::{Allocator, Reserve};
 
 use crate::error::{Error, Result};
 
@@ -52,12 +55,7 @@ fn large_layout(bytes: usize, align: usize) -> Result<Layout> {
 fn fresh(bytes: usize, align: usize, system: unsafe fn(Layout) -> *mut u8) -> Result<*mut u8> {
     let layout = large_layout(bytes, align)?;
     // SAFETY: the size is not zero.
-    let mut block = unsafe { system(layout) };
-    if block.is_null() && idle() > 0 {
-        trim();
-        // SAFETY: as above.
-        block = unsafe { system(layout) };
-    }
+    let block = unsafe { system(layout) };
     if !block.is_null() {
         large::advise(block, layout.size());
     }
@@ -87,14 +85,31 @@ pub fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>> {
     Ok(all)
 }
 
-/// Adds to a vector of which nobody knows how long it becomes.
+/// Makes room for one more in a vector of which nobody knows how long it becomes.
 #[inline]
-pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
+pub fn spare<T>(all: &mut Vec<T>) -> Result<()> {
     if all.len() == all.capacity() && all.try_reserve(1).is_err() {
         return Err(out_of_memory((all.len() + 1).saturating_mul(size_of::<T>())));
     }
+    Ok(())
+}
+
+/// Adds to such a vector.
+#[inline]
+pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
+    spare(all)?;
     all.push(item);
     Ok(())
+}
+
+/// What unwinds when there is no memory for so many bytes.
+pub struct Exhausted {
+    pub bytes: usize,
+}
+
+/// Unwinds for want of memory, where nobody waits for a failure.
+pub fn exhausted(bytes: usize) -> ! {
+    resume_unwind(Box::new(Exhausted { bytes }))
 }
 
 /// At least `bytes` (not zero) uninitialised bytes, or an error instead of an abort.

@@ -74,7 +74,13 @@ fn factors() -> Vec<Sample> {
         let (rows, lead) = (shape[shape.len() - 2], &shape[..shape.len() - 2]);
         let inputs = || vec![signed(shape), signed(&[lead, &[rows, 2]].concat())];
         samples.push(sample2("lstsq", inputs(), |x| {
-            pseudo::lstsq(&x[0], &x[1], 1e-12, true).map(|(solution, residuals, _)| (solution, residuals))
+            pseudo::lstsq(&x[0], &x[1], 1e-12, true, false)
+                .map(|(solution, residuals, _)| (solution, residuals))
+        }));
+        let inputs = vec![signed(shape), signed(&shape[..shape.len() - 1])];
+        samples.push(sample2("lstsq", inputs, |x| {
+            pseudo::lstsq(&x[0], &x[1], 1e-12, true, true)
+                .map(|(solution, residuals, _)| (solution, residuals))
         }));
     }
     for (left, adjoined) in [(true, false), (true, true), (false, false), (false, true)] {

@@ -68,7 +68,7 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 
-def _bounded(at: Tensor, size: int, padding_mode: str, align_corners: bool) -> Tensor:
+def _bounded(at: Tensor, size: int, padding_mode: str, align_corners: bool, lost: bool) -> Tensor:
     """Return places inside of the image for places beyond its edges, unless there are zeros."""
     if padding_mode == "reflection":
         first, span = (0.0, float(size - 1)) if align_corners else (-0.5, float(size))
@@ -80,9 +80,9 @@ def _bounded(at: Tensor, size: int, padding_mode: str, align_corners: bool) -> T
         at = native.where(turns % 2 == 0, rest, span - rest) + first
     if padding_mode == "zeros":
         return at
-    # On the edge itself nothing moves either.
+    # On the edge itself nothing moves either. What is no number is there, too.
     inside = (at > 0) & (at < size - 1)
-    return native.where(inside, at, at.detach().clamp(0, size - 1))
+    return native.where(inside, at, at.detach().clamp(0, size - 1).nan_to_num(lost * (size - 1)))
 
 
 def _cubic(distance: Tensor) -> Tensor:
@@ -117,7 +117,7 @@ def _sampled(input: Tensor, grid: Tensor, mode: str, padding_mode: str, align_co
         at = (point + 1) / 2 * (size - 1) if align_corners else ((point + 1) * size - 1) / 2
 
         def bounded(at: Tensor, size: int = size) -> Tensor:
-            return _bounded(at, size, padding_mode, align_corners)
+            return _bounded(at, size, padding_mode, align_corners, len(sizes) == 3)
 
         dimensions.append(_neighbours(at, size, mode, bounded))
     lines = input.flatten(2)
@@ -135,7 +135,11 @@ def _sampled(input: Tensor, grid: Tensor, mode: str, padding_mode: str, align_co
         picked = lines.gather(2, index.flatten(1).unsqueeze(1).expand(shape)).view(
             *input.shape[:2], *index.shape[1:]
         )
-        term = picked * native.where(inside, weight, 0).unsqueeze(1)
+        if len(sizes) == 2:
+            # Zeros times what is no number are none.
+            term = native.where(inside.unsqueeze(1), picked, 0) * weight.unsqueeze(1)
+        else:
+            term = picked * native.where(inside, weight, 0).unsqueeze(1)
         total = term if total is None else total + term
     result: Tensor = total
     return result

@@ -33,8 +33,10 @@ def embedding(
         padding_idx = -1
     else:
         rows = weight.shape[0]
-        assert -rows <= padding_idx < rows, "Padding_idx must be within num_embeddings"
-        padding_idx %= rows
+        # A number in a tensor of bytes is compared with those of its sign only.
+        within = padding_idx < rows if padding_idx > 0 else not padding_idx < 0 or padding_idx >= -rows
+        assert within, "Padding_idx must be within num_embeddings"
+        padding_idx = rows + padding_idx if padding_idx < 0 else padding_idx
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     if sparse and weight.requires_grad:

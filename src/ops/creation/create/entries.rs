@@ -132,7 +132,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     function(
         "eye",
-        &[options!("(int n, *, Tensor out=None, "), options!("(int n, int m, *, Tensor out=None, ")],
+        &[options!("(SymInt n, *, Tensor out=None, "), options!("(SymInt n, SymInt m, *, Tensor out=None, ")],
         "A matrix with ones on the diagonal and zeros elsewhere.",
         |a| {
             let last = a.overload();

@@ -6,7 +6,7 @@ use super::*;
 pub const ENTRIES: &[Entry] = &[
     inner(
         "slice",
-        &["(Tensor input, int dim, int? start=None, int? end=None)"],
+        &["(Tensor input, int dim, SymInt? start=None, SymInt? end=None)"],
         "A slice of a dimension, as a view.",
         |a| slice(a.tensor(0)?, a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, 1).reply(),
     )
@@ -26,7 +26,7 @@ pub const ENTRIES: &[Entry] = &[
     )]),
     both(
         "select",
-        &["(Tensor input, int dim, int index)"],
+        &["(Tensor input, int dim, SymInt index)"],
         "The slice at one index of a dimension, as a view without that dimension.",
         |a| select(a.tensor(0)?, a.int(1)?, a.int(2)?).reply(),
     )
@@ -34,8 +34,8 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "narrow",
         &[
-            "(Tensor input, int dim, Tensor start, int length)",
-            "(Tensor input, int dim, int start, int length)",
+            "(Tensor input, int dim, Tensor start, SymInt length)",
+            "(Tensor input, int dim, SymInt start, SymInt length)",
         ],
         "The elements from `start` on, `length` of them, of a dimension, as a view.",
         |a| {

@@ -44,9 +44,9 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "repeat_interleave",
         &[
-            "(Tensor repeats, *, int? output_size=None)",
-            "(Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None)",
-            "(Tensor input, int repeats, int? dim=None, *, int? output_size=None)",
+            "(Tensor repeats, *, SymInt? output_size=None)",
+            "(Tensor input, Tensor repeats, int? dim=None, *, SymInt? output_size=None)",
+            "(Tensor input, SymInt repeats, int? dim=None, *, SymInt? output_size=None)",
         ],
         REPEATED,
         |a| match a.overload() {

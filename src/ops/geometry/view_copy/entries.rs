@@ -13,7 +13,7 @@ pub const ENTRIES: &[Entry] = &[
     .written(&OutPolicy::VIEWED.unknown("detach_copy")),
     function(
         "as_strided_copy",
-        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None, *, Tensor out=None)"],
+        &["(Tensor input, int[] size, int[] stride, SymInt? storage_offset=None, *, Tensor out=None)"],
         "`as_strided` as a copy in memory of its own.",
         |a| {
             let (size, stride, offset) = (a.ints(1)?.to_vec(), a.ints(2)?.to_vec(), a.optional_int(3)?);
@@ -48,7 +48,7 @@ pub const ENTRIES: &[Entry] = &[
     .written(&OutPolicy::VIEWED.unknown("permute_copy")),
     function(
         "select_copy",
-        &["(Tensor input, int dim, int index, *, Tensor out=None)"],
+        &["(Tensor input, int dim, SymInt index, *, Tensor out=None)"],
         "`select` as a copy in memory of its own.",
         |a| {
             let (dim, index) = (a.int(1)?, a.int(2)?);
@@ -58,7 +58,7 @@ pub const ENTRIES: &[Entry] = &[
     .written(&OutPolicy::VIEWED.unknown("select_copy")),
     function(
         "slice_copy",
-        &["(Tensor input, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor out=None)"],
+        &["(Tensor input, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor out=None)"],
         "A slice of a dimension, as a copy in memory of its own.",
         |a| {
             let (dim, start, end, step) = (a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, a.int(4)?);
@@ -68,7 +68,7 @@ pub const ENTRIES: &[Entry] = &[
     .written(&OutPolicy::VIEWED.unknown("slice_copy")),
     both(
         "narrow_copy",
-        &["(Tensor input, int dim, int start, int length, *, Tensor out=None)"],
+        &["(Tensor input, int dim, SymInt start, SymInt length, *, Tensor out=None)"],
         "`narrow` as a copy in memory of its own.",
         |a| narrow_copy(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
     )
@@ -159,7 +159,7 @@ pub const ENTRIES: &[Entry] = &[
     .written(&OutPolicy::PLAIN.out_as(|_| ".int_out")),
     function(
         "split_copy",
-        &["(Tensor input, int split_size, int dim=0, *, Tensor[] out=None) -> tuple[Tensor, ...]"],
+        &["(Tensor input, SymInt split_size, int dim=0, *, Tensor[] out=None) -> tuple[Tensor, ...]"],
         "`split` as copies in memory of their own.",
         |a| {
             let (size, dim) = (a.int(1)?, a.int(2)?);
@@ -178,7 +178,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     both(
         "unsafe_split",
-        &["(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]"],
+        &["(Tensor input, SymInt split_size, int dim=0) -> tuple[Tensor, ...]"],
         "`split` without tracking the results as views of the input.",
         |a| {
             let (size, dim) = (a.int(1)?, a.int(2)?);

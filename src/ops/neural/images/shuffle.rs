@@ -183,7 +183,7 @@ pub fn channel_shuffle(x: &Tensor, groups: i64) -> Result<Tensor> {
 pub const ENTRIES: &[Entry] = &[
     shared(
         "channel_shuffle",
-        &["(Tensor input, int groups)"],
+        &["(Tensor input, SymInt groups)"],
         "Divides channels into groups and rearranges them so that the groups alternate.",
         |a| channel_shuffle(a.tensor(0)?, a.int(1)?).reply(),
     ),

@@ -135,7 +135,7 @@ fn of_probabilities(
 pub const ENTRIES: &[Entry] = &[inner(
     "cross_entropy_loss",
     &[
-        "(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100, float label_smoothing=0.0)",
+        "(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.0)",
     ],
     "The cross entropy of logits and class indices or class probabilities.",
     |a| {

@@ -421,7 +421,7 @@ fn check_shapes(shape: &[usize], target: &[usize]) -> Result<()> {
 /// The entries.
 pub const ENTRIES: &[Entry] = &[inner(
     "nll_loss_nd",
-    &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100)"],
+    &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)"],
     "The negative log likelihood of class indices.",
     |a| {
         let weight = a.optional_tensor(2);

@@ -5,13 +5,14 @@ use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::neural::taps::Taps;
-use crate::ops::geometry::squeeze;
+use crate::ops::geometry::{squeeze, strided};
 use crate::ops::neural::images::resample::{self, Axis, Resample};
 use crate::ops::pointwise::division;
 use crate::ops::pointwise::division::Rounding;
 use crate::ops::reduction::reduce;
 use crate::ops::{Value, mul};
 use crate::schema::Operator;
+use crate::shape::{signed, suggests_channels_last};
 use crate::storage;
 use crate::tensor::Tensor;
 
@@ -228,7 +229,14 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
     let operation = if sizes.len() == 3 { "adaptive_avg_pool3d_cpu" } else { "adaptive_avg_pool2d" };
     if sizes.iter().all(|&size| size == 1) {
         let dims: Vec<i64> = (1..=sizes.len() as i64).map(|dim| -dim).collect();
-        return reduce::mean(x, Some(&dims), true, None);
+        let y = reduce::mean(x, Some(&dims), true, None)?;
+        if suggests_channels_last(layout.shape(), layout.strides()) {
+            // Each mean lies behind that of the channel before it, and the dimensions of one say so, too.
+            let mut strides = vec![layout.shape()[1] as i64; layout.ndim()];
+            strides[1] = 1;
+            strided::as_strided_(&y, &signed(y.layout().shape()), &strides, None)?;
+        }
+        return Ok(y);
     }
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());

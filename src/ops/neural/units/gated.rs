@@ -63,7 +63,7 @@ fn drawn(
         return Err(Error::NotImplementedFor { operation, dtype }.into());
     }
     let shown = shown! { lower: Scalar::Float(lower), upper: Scalar::Float(upper), training: training };
-    let plain = x.detach();
+    let plain = cast::contiguous(&x.detach())?;
     if !training {
         let slope = (lower + upper) / 2.0;
         let noise = fixed::map(&plain, move |x| if x > 0.0 { 1.0 } else { slope })?;
@@ -91,7 +91,8 @@ fn drawn(
 fn randomised(node: &'static str, x: &Tensor, noise: &Tensor, shown: Attributes) -> Result<Tensor> {
     let in_place = node == IN_PLACE;
     let names: &[&str] = if in_place { &["", "noise", "result"] } else { &["self", "noise", ""] };
-    let parts = |inputs: &[&Tensor]| Ok(smallvec![mul(inputs[0], inputs[1])?]);
+    // The result lies as the factors do: in order.
+    let parts = |inputs: &[&Tensor]| Ok(smallvec![mul(inputs[1], inputs[0])?]);
     let linear = u64::from(in_place);
     let operation =
         CheckpointedOp { shown, linear, ..CheckpointedOp::new("rrelu_with_noise", node, names, 1, parts) };

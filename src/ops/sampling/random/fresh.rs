@@ -41,10 +41,10 @@ pub const FRESH: &[Entry] = &[
     function(
         "randint",
         &[
-            options!("(int high, int[] size, *, Generator? generator, Tensor out=None, "),
-            options!("(int high, int[] size, *, Tensor out=None, "),
-            options!("(int low, int high, int[] size, *, Generator? generator, Tensor out=None, "),
-            options!("(int low, int high, int[] size, *, Tensor out=None, "),
+            options!("(SymInt high, int[] size, *, Generator? generator, Tensor out=None, "),
+            options!("(SymInt high, int[] size, *, Tensor out=None, "),
+            options!("(SymInt low, SymInt high, int[] size, *, Generator? generator, Tensor out=None, "),
+            options!("(SymInt low, SymInt high, int[] size, *, Tensor out=None, "),
         ],
         "Integers sampled uniformly from `low` to `high - 1`.",
         integers,
@@ -55,10 +55,10 @@ pub const FRESH: &[Entry] = &[
         "randint_like",
         &[
             options!(
-                "(Tensor input, int low, int high, *, Generator? generator=None, memory_format? memory_format=None, "
+                "(Tensor input, SymInt low, SymInt high, *, Generator? generator=None, memory_format? memory_format=None, "
             ),
             options!(
-                "(Tensor input, int high, *, Generator? generator=None, memory_format? memory_format=None, "
+                "(Tensor input, SymInt high, *, Generator? generator=None, memory_format? memory_format=None, "
             ),
         ],
         "Integers sampled uniformly from `low` to `high - 1`, with the size and dtype of another tensor.",
@@ -67,7 +67,7 @@ pub const FRESH: &[Entry] = &[
     .operators(&[("-", "randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "randint_like.low_dtype(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function(
         "randperm",
-        &[options!("(int n, *, Generator? generator=None, Tensor out=None, ")],
+        &[options!("(SymInt n, *, Generator? generator=None, Tensor out=None, ")],
         "A random permutation of the integers from 0 to `n - 1`.",
         |a| {
             let (n, generator) = (a.int(0)?, a.generator(1));

@@ -55,7 +55,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "topk",
         &[
-            "(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[] out=None) -> return_types.topk",
+            "(Tensor input, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[] out=None) -> return_types.topk",
         ],
         "The `k` largest or smallest elements along a dimension, and their indices.",
         |a| topk(a.tensor(0)?, a.int(1)?, a.int(2)?, a.boolean(3)).named("topk"),
@@ -64,7 +64,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "kthvalue",
         &[
-            "(Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensor[] out=None) -> return_types.kthvalue",
+            "(Tensor input, SymInt k, int dim=-1, bool keepdim=False, *, Tensor[] out=None) -> return_types.kthvalue",
         ],
         "The k-th smallest element along a dimension, and its index.",
         |a| {
