@@ -28,6 +28,3 @@ pub mod threads;
 
 pub use error::{Error, Result};
 pub use tensor::Tensor;
-
-#[global_allocator]
-static ALLOCATOR: storage::Allocator = storage::Allocator;

@@ -4,7 +4,8 @@
 //! ----
 //! Whoever calls such a library first takes as much as it may ask for, which can fail as any allocation, and holds it for
 //! as long as the call lasts. When the system has nothing for the thread meanwhile, the reserve is given back, and the
-//! system asked again. So a library finds memory although others take what is left at the same time.
+//! system asked again. So a library finds memory although others take what is left at the same time. A program for which
+//! that is to hold has `Allocator` as its global one, as the module for Python has.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
