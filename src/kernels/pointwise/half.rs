@@ -238,14 +238,17 @@ pub fn zip(
     false
 }
 
-/// What `change` makes of numbers of a half type, which it is given in single precision, a few at a time, with as many
-/// others beside them, if there are others. It says whether it wrote to the third of what it is given, or over the first.
+/// Makes other numbers of some in single precision, a few at a time, with as many others beside them, if there are others.
+/// It says whether it wrote to the third of what it is given, or over the first.
+pub type Change<'a> = dyn Fn(&mut [f32], &[f32], &mut [f32]) -> bool + Sync + 'a;
+
+/// What `change` makes of numbers of a half type.
 pub fn through(
     dtype: DType,
     a: &[i16],
     others: Option<&[i16]>,
     out: &mut [MaybeUninit<i16>],
-    change: &(dyn Fn(&mut [f32], &[f32], &mut [f32]) -> bool + Sync),
+    change: &Change<'_>,
 ) {
     parallel_parts(out, GRAIN, |start, part| {
         let (mut room, mut beside, mut made) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);

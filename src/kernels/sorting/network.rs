@@ -289,7 +289,7 @@ mod tests {
     fn key(place: usize, is_narrow: bool) -> u64 {
         let mixed = (place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let most = if is_narrow { !PLACES } else { u64::MAX };
-        if mixed.is_multiple_of(7) { most } else { (mixed >> 17) % 19 * (u64::MAX / 20) & most }
+        if mixed.is_multiple_of(7) { most } else { ((mixed >> 17) % 19 * (u64::MAX / 20)) & most }
     }
 
     #[test]

@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn the_system_is_asked_again_when_a_reserve_was_given_back() {
-        let mut block = 0_u8;
-        let full = || if held() > 0 { ptr::null_mut() } else { &raw mut block };
+        let block = Cell::new(0_u8);
+        let full = || if held() > 0 { ptr::null_mut() } else { block.as_ptr() };
         let reserve = Reserve::new(1 << 20).unwrap();
         assert!(!or_again(full).is_null());
         assert_eq!(held(), 0);

@@ -162,12 +162,12 @@ fn first_extremes<T: Number, const N: usize>(
     let elements: [&[T]; N] = std::array::from_fn(|row| &elements[row * len..(row + 1) * len]);
     let (mut best, mut places) = (elements.map(|row| row[0]), [0; N]);
     for place in 1..len {
-        for row in 0..N {
-            let x = elements[row][place];
-            let beats = if greatest { x > best[row] } else { x < best[row] };
-            let beats = beats | (x.is_nan() & !best[row].is_nan());
-            best[row] = if beats { x } else { best[row] };
-            places[row] = if beats { place as i64 } else { places[row] };
+        for ((row, best), found) in elements.iter().zip(&mut best).zip(&mut places) {
+            let x = row[place];
+            let beats = if greatest { x > *best } else { x < *best };
+            let beats = beats | (x.is_nan() & !best.is_nan());
+            *best = if beats { x } else { *best };
+            *found = if beats { place as i64 } else { *found };
         }
     }
     *extremes = best;
