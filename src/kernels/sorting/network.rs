@@ -312,7 +312,7 @@ mod tests {
                 let rank = |numbers: usize| if numbers < len { numbers } else { len / 3 };
                 let rows = Rows { rank: Some(&rank), ..rows };
                 let ranked = written(outer * inner, |out| rows.places(out));
-                for row in 0..outer * inner {
+                for (row, &of_rank) in ranked.iter().enumerate() {
                     let (block, column) = (row / inner, row % inner);
                     let at = |place: usize| (block * len + place) * inner + column;
                     let mut expected: Vec<i64> = (0..len as i64).collect();
@@ -320,7 +320,7 @@ mod tests {
                     let found: Vec<i64> = (0..len).map(|place| one[at(place)]).collect();
                     assert_eq!(found, expected);
                     let numbers = (0..len).filter(|&place| keys[at(place)] <= most).count();
-                    assert_eq!(ranked[row], expected[rank(numbers)]);
+                    assert_eq!(of_rank, expected[rank(numbers)]);
                 }
             }
         }
