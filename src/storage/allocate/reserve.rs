@@ -69,27 +69,28 @@ fn give_back(held: Held) {
 /// The allocator of the process: the system's, which is asked again when what only waits has been given back to it.
 pub struct Allocator;
 
+// Not inlined: once, and not for each of ten thousand callers.
 // SAFETY: blocks are the system's, and it is asked for what is asked for here.
 unsafe impl GlobalAlloc for Allocator {
-    #[inline]
+    #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: by the caller's promise.
         or_again(|| unsafe { System.alloc(layout) })
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: by the caller's promise.
         or_again(|| unsafe { System.alloc_zeroed(layout) })
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: by the caller's promise; where there is no memory, the block is as it was.
         or_again(|| unsafe { System.realloc(block, layout, bytes) })
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: by the caller's promise.
         unsafe { System.dealloc(block, layout) };
