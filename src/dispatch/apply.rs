@@ -135,8 +135,7 @@ pub trait Op: Clone + Send + Sync + 'static {
         Attributes::new()
     }
 
-    /// What computes its only output into memory that is already allocated, if that is possible. The tensors that it
-    /// holds are operands behind its inputs there.
+    /// What computes its only output into memory that is there, if that is possible; `held` comes behind the inputs.
     fn direct(&self) -> Option<Arc<dyn Direct>> {
         None
     }

@@ -8,9 +8,7 @@ mod born;
 mod joined;
 mod resized;
 
-pub use allocate::{
-    Allocator, Exhausted, Reserve, allocated, collected, exhausted, filled, idle, push, room, spare, trim,
-};
+pub use allocate::{Exhausted, allocated, collected, exhausted, filled, idle, push, room, spare, trim};
 pub use born::{births, watch_births};
 
 use std::any::Any;

@@ -1,7 +1,5 @@
 //! Elements kept between bounds, which are numbers or tensors.
 
-mod directly;
-
 use std::sync::Arc;
 
 use crate::ops;
@@ -18,10 +16,9 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare::{ge, gt, le, lt};
-use crate::ops::pointwise::{logical, select::where_};
+use crate::ops::pointwise::{directly::Between, logical, select::where_};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
-use directly::Between;
 
 /// A bound of `clamp`.
 #[derive(Clone, Copy)]
@@ -45,11 +42,11 @@ struct Clamp {
 }
 
 // What is not a number stays so, and a bound that is none makes everything so.
-fn at_least<T: Number>(x: T, bound: T) -> T {
+pub(super) fn at_least<T: Number>(x: T, bound: T) -> T {
     if x < bound || bound.is_nan() { bound } else { x }
 }
 
-fn at_most<T: Number>(x: T, bound: T) -> T {
+pub(super) fn at_most<T: Number>(x: T, bound: T) -> T {
     if x > bound || bound.is_nan() { bound } else { x }
 }
 

@@ -1,7 +1,5 @@
 //! Choosing between elements by a condition.
 
-mod directly;
-
 use std::sync::Arc;
 
 use crate::dispatch::apply;
@@ -24,10 +22,10 @@ use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::pointwise::zip;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::indexing::masked;
+use crate::ops::pointwise::directly::Chosen;
 use crate::ops::reduction::reduce;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
-use directly::Chosen;
 
 /// y = the first input where the condition holds, else the second; with `FILL` the other way round
 ///

@@ -7,7 +7,6 @@
 
 mod count;
 mod large;
-mod reserve;
 mod small;
 
 use std::alloc::{self, Layout};
@@ -16,7 +15,6 @@ use std::ptr::NonNull;
 
 pub use count::allocated;
 use count::count;
-pub use reserve::{Allocator, Reserve};
 
 use crate::error::{Error, Result};
 
@@ -55,7 +53,12 @@ fn large_layout(bytes: usize, align: usize) -> Result<Layout> {
 fn fresh(bytes: usize, align: usize, system: unsafe fn(Layout) -> *mut u8) -> Result<*mut u8> {
     let layout = large_layout(bytes, align)?;
     // SAFETY: the size is not zero.
-    let block = unsafe { system(layout) };
+    let mut block = unsafe { system(layout) };
+    if block.is_null() && idle() > 0 {
+        trim();
+        // SAFETY: as above.
+        block = unsafe { system(layout) };
+    }
     if !block.is_null() {
         large::advise(block, layout.size());
     }
