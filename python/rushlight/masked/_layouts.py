@@ -35,7 +35,7 @@ def is_strided(tensor: Any) -> bool:
 
 def dense_mask(mask: Any) -> Any:
     """Return a mask that may be sparse with all of its elements."""
-    return mask.to_dense() if isinstance(mask, Tensor) and not is_strided(mask) else mask
+    return mask.to_dense() if isinstance(mask, native.Tensor) and not is_strided(mask) else mask
 
 
 def of_any_layout(function: Function) -> Function:
