@@ -136,10 +136,7 @@ def __contains__(self: Tensor, element: Any) -> bool:
 
 
 def __rdiv__(self: Tensor, other: Any) -> Tensor:
-    try:
-        quotient: Tensor = self.reciprocal() * other
-    except TypeError:
-        return NotImplemented
+    quotient: Tensor = self.reciprocal() * other
     return quotient
 
 

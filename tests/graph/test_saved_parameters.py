@@ -189,7 +189,6 @@ CASES = {
         {"ignore_index": unsigned(-100), "weight": None, "reduction": 1},
     ),
     "remainder": (lambda: x % 2, "RemainderBackward0", {}),
-    "remainder of a number": (lambda: 2 % x, "torch::autograd::NotImplemented", {}),
     "remainder of tensors": (lambda: x % x, "RemainderBackward1", {}),
     "fmod": (lambda: torch.fmod(x, 2), "FmodBackward0", {}),
     "xlogy": (lambda: torch.xlogy(2, x), "XlogyBackward1", {"self": 2}),
@@ -205,11 +204,6 @@ def test_parameters_are_shown_as_they_were_given(name):
         shown = getattr(function, f"_saved_{attribute}")
         assert shown == value
         assert type(shown) is type(value)
-
-
-def test_the_remainder_of_a_number_has_no_derivative():
-    with pytest.raises(RuntimeError, match="derivative for aten::remainder is not implemented"):
-        (2 % x).sum().backward()
 
 
 INPUTS = {

@@ -2,7 +2,6 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
-use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dtype::{Bool, DType, Element, Real};
@@ -227,11 +226,10 @@ impl<const FLOOR: bool> Elementwise2 for Remainder<FLOOR> {
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const SHOWS_NUMBERS: bool = false;
 
-    fn node(&self, a: &SavedOperand, b: &SavedOperand) -> &'static str {
-        match (a, b) {
-            (_, SavedOperand::Scalar(_)) if FLOOR => "RemainderBackward0",
-            (_, SavedOperand::Scalar(_)) => "FmodBackward0",
-            (SavedOperand::Scalar(_), _) => UNKNOWN,
+    fn node(&self, _a: &SavedOperand, b: &SavedOperand) -> &'static str {
+        match b {
+            SavedOperand::Scalar(_) if FLOOR => "RemainderBackward0",
+            SavedOperand::Scalar(_) => "FmodBackward0",
             _ => Self::NODE,
         }
     }
@@ -270,10 +268,6 @@ impl<const FLOOR: bool> Elementwise2 for Remainder<FLOOR> {
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        if matches!(a, Value::Scalar(_)) {
-            // torch has no formula for numbers that are divided.
-            return Err(Error::NoDerivative { operation: "remainder" }.into());
-        }
         let rounding = if FLOOR { Rounding::Floor } else { Rounding::Trunc };
         mul(&neg(t)?, &div_rounded(a, b, rounding)?)
     }
