@@ -130,7 +130,7 @@ const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     ("src/engine/mod", &["ones_like"], "a step of a profile"),
     ("src/graph/observe/detach_site", &["detach"], "why a history stopped"),
     ("src/program/node", &["tensor"], "the name of what a node saves"),
-    ("src/schema/operators", &["float"], "a kind of parameter"),
+    ("src/schema/operators", &["float", "int"], "kinds of parameters"),
     ("src/tensor/print/mod", &["tensor"], "how a tensor is printed"),
     ("src/tensor/print/options", &["full", "short"], "how much is printed"),
 ];
