@@ -80,11 +80,9 @@ class OpOverload:
 
     def compute(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it. Calls are shown to nobody here but what stands for a tensor, operations are."""
-        standing = stood_for(args, kwargs)
-        if standing:
-            from .overrides import handle_torch_function
+        return _shown_or_computed(self, args, kwargs)
 
-            return handle_torch_function(self, standing, *args, **kwargs)
+    def _computed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with _rushlight._DisableTorchFunctionSubclass():
             return _function(self)(*args, **kwargs)
 
@@ -98,9 +96,16 @@ class OpOverload:
         return self
 
 
-def stood_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-    """Return the arguments that stand for tensors, such as those that graphs are traced with."""
-    return [one for one in (*args, *kwargs.values()) if _stands_for_a_tensor(one)]
+def _shown_or_computed(
+    operator: OpOverload | OpOverloadPacket, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Compute an operator, or show it to arguments that stand for tensors, such as those of traced graphs."""
+    standing = [one for one in (*args, *kwargs.values()) if _stands_for_a_tensor(one)]
+    if standing:
+        from .overrides import handle_torch_function
+
+        return handle_torch_function(operator, standing, *args, **kwargs)
+    return operator._computed(args, kwargs)
 
 
 class OpOverloadPacket:
@@ -154,12 +159,10 @@ class OpOverloadPacket:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it."""
-        standing = stood_for(args, kwargs)
-        if standing:
-            from .overrides import handle_torch_function
+        return _shown_or_computed(self, args, kwargs)
 
-            return handle_torch_function(self, standing, *args, **kwargs)
-        return self.chosen(args, kwargs).compute(*args, **kwargs)
+    def _computed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.chosen(args, kwargs)._computed(args, kwargs)
 
     def chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOverload:
         """Return which of them computes a call."""

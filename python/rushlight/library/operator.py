@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight
-from .._ops import Call, OpOverload, OpOverloadPacket, ops, stood_for
+from .._ops import Call, OpOverload, OpOverloadPacket, ops
 from .._rushlight import Tensor, _is_batchedtensor, is_grad_enabled
 from .._schemas import FunctionSchema
 from ..amp._state import cast, is_autocast_enabled
@@ -15,7 +15,6 @@ from ..amp.autocast_mode import autocast
 from ..autograd.function import Function, FunctionMeta
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
-from ..overrides import handle_torch_function
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .schema import bound, normal, written_to
 
@@ -88,10 +87,7 @@ class _Overload(OpOverload):
 
     definition: CustomOpDef
 
-    def compute(self, /, *args: Any, **kwargs: Any) -> Any:
-        standing = stood_for(args, kwargs)
-        if standing:
-            return handle_torch_function(self, standing, *args, **kwargs)
+    def _computed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.definition._run(*bound(self._schema, args, kwargs))
 
 
