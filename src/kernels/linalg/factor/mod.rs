@@ -62,20 +62,29 @@ pub trait Known: Field + ComplexField<Real: Element> {
     /// library; `None` if it finds none.
     fn spectrum(matrix: &[Self], n: usize, vectors: bool) -> Option<Spectrum<Complex<f64>>>;
     /// The product of square matrices that lie row by row.
-    fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]);
+    fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]) {
+        // What lies row by row is transposed for the library, and so is the product.
+        library::product(b, a, (n, n, n), into);
+    }
     /// Writes the triangle of a matrix of so many rows and columns that lies column by column, and if wanted the columns
     /// at right angles; whether that is a way for it.
     fn decompose(
-        matrix: &[Self],
-        size: (usize, usize),
-        triangle: &mut [Self],
-        orthogonal: Option<&mut [Self]>,
-    ) -> bool;
+        _matrix: &[Self],
+        _size: (usize, usize),
+        _triangle: &mut [Self],
+        _orthogonal: Option<&mut [Self]>,
+    ) -> bool {
+        false
+    }
     /// `cholesky::cholesky` in the lower half of a matrix that lies column by column and is not small; whether it was
     /// found.
-    fn factor(matrix: &mut [Self], n: usize) -> bool;
+    fn factor(matrix: &mut [Self], n: usize) -> bool {
+        library::cholesky(matrix, n)
+    }
     /// `cholesky::pull_back`, of a gradient that lies column by column; whether that is a way for it.
-    fn pull_back(triangle: &[Self], gradient: &mut [Self], n: usize) -> bool;
+    fn pull_back(_triangle: &[Self], _gradient: &mut [Self], _n: usize) -> bool {
+        false
+    }
     /// Eigenvalues of a matrix that is its own adjoint and lies column by column, the least first, and if wanted
     /// vectors as columns; whether they were found.
     fn symmetric(matrix: &[Self], n: usize, values: &mut [Self::Real], vectors: Option<&mut [Self]>) -> bool;
@@ -234,19 +243,6 @@ impl Known for Complex<f64> {
     type Wide = Complex<f64>;
     fn spectrum(matrix: &[Self], n: usize, vectors: bool) -> Option<Spectrum<Complex<f64>>> {
         library::complex_spectrum(matrix, n, vectors)
-    }
-    fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]) {
-        // What lies row by row is transposed for the library, and so is the product.
-        library::product(b, a, (n, n, n), into);
-    }
-    fn decompose(_: &[Self], _: (usize, usize), _: &mut [Self], _: Option<&mut [Self]>) -> bool {
-        false
-    }
-    fn factor(matrix: &mut [Self], n: usize) -> bool {
-        library::cholesky(matrix, n)
-    }
-    fn pull_back(_: &[Self], _: &mut [Self], _: usize) -> bool {
-        false
     }
     fn symmetric(matrix: &[Self], n: usize, values: &mut [f64], vectors: Option<&mut [Self]>) -> bool {
         library::symmetric(matrix, n, values, vectors)

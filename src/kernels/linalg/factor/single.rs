@@ -22,22 +22,6 @@ impl Known for Complex<f32> {
         library::complex_spectrum(&wide(matrix), n, vectors)
     }
 
-    fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]) {
-        library::product(b, a, (n, n, n), into);
-    }
-
-    fn decompose(_: &[Self], _: (usize, usize), _: &mut [Self], _: Option<&mut [Self]>) -> bool {
-        false
-    }
-
-    fn factor(matrix: &mut [Self], n: usize) -> bool {
-        library::cholesky(matrix, n)
-    }
-
-    fn pull_back(_: &[Self], _: &mut [Self], _: usize) -> bool {
-        false
-    }
-
     fn symmetric(matrix: &[Self], n: usize, values: &mut [f32], vectors: Option<&mut [Self]>) -> bool {
         let mut own: Vec<f64> = zeros(values.len());
         let mut columns: Vec<Complex<f64>> = zeros(vectors.as_ref().map_or(0, |vectors| vectors.len()));
