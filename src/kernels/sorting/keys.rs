@@ -2,7 +2,7 @@
 
 use crate::dtype::{DType, Ordered};
 use crate::kernels::simd::vectorised;
-use crate::kernels::sorting::short::{FEW, SHORT};
+use crate::kernels::sorting::short::{SHORT, with_room};
 
 /// A number that is greater for what is greater, of 32 bits for elements of as many or fewer.
 #[inline]
@@ -76,16 +76,10 @@ impl Keyed for u128 {
 
 /// Calls `visit` with the keys of a short row.
 pub(super) fn with_keys<T: Ordered, R>(lane: &[T], turned: u64, visit: impl FnOnce(&[u64]) -> R) -> R {
-    let (mut few, mut many);
-    let keys: &mut [u64] = if lane.len() <= FEW {
-        few = [0; FEW];
-        &mut few[..lane.len()]
-    } else {
-        many = [0; SHORT];
-        &mut many[..lane.len()]
-    };
-    put_keys(lane, turned, 0, keys);
-    visit(keys)
+    with_room(lane.len(), |keys| {
+        put_keys(lane, turned, 0, keys);
+        visit(keys)
+    })
 }
 
 #[cfg(test)]

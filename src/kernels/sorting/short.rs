@@ -11,35 +11,44 @@ const PLACE: u32 = 7;
 /// Of so few keys there is less room to be cleared.
 pub(super) const FEW: usize = 32;
 
+/// Calls `visit` with room for so many numbers.
+#[inline(always)]
+pub(super) fn with_room<R>(count: usize, visit: impl FnOnce(&mut [u64]) -> R) -> R {
+    let (mut few, mut many);
+    let room: &mut [u64] = if count <= FEW {
+        few = [0; FEW];
+        &mut few
+    } else {
+        many = [0; SHORT];
+        &mut many
+    };
+    visit(&mut room[..count])
+}
+
 /// Calls `visit` with numbers of keys and their places, which are in the last bits, and with whether these are in order
 /// as the keys are: places take bits of keys in which they may differ.
 #[inline(always)]
 fn with_items<R>(keys: &[u64], visit: impl FnOnce(&mut [u64], bool) -> R) -> R {
-    let (mut few, mut many);
-    let items: &mut [u64] = if keys.len() <= FEW {
-        few = [0; FEW];
-        &mut few[..keys.len()]
-    } else {
-        many = [0; SHORT];
-        &mut many[..keys.len()]
-    };
-    let is_exact = vectorised(
-        SHORT,
-        #[inline(always)]
-        || {
-            let ends = (u64::MAX, 0);
-            let (least, most) = keys.iter().fold(ends, |(least, most), &key| (key.min(least), key.max(most)));
-            // Of numbers that are near each other the first bits say nothing.
-            let (shift, mut lost) = (most.wrapping_sub(least).leading_zeros().min(PLACE), 0);
-            for (place, (item, key)) in (0..).zip(items.iter_mut().zip(keys)) {
-                let key = (key - least) << shift;
-                lost |= key % SHORT as u64;
-                *item = key - key % SHORT as u64 + place;
-            }
-            lost == 0
-        },
-    );
-    visit(items, is_exact)
+    with_room(keys.len(), |items| {
+        let is_exact = vectorised(
+            SHORT,
+            #[inline(always)]
+            || {
+                let ends = (u64::MAX, 0);
+                let (least, most) =
+                    keys.iter().fold(ends, |(least, most), &key| (key.min(least), key.max(most)));
+                // Of numbers that are near each other the first bits say nothing.
+                let (shift, mut lost) = (most.wrapping_sub(least).leading_zeros().min(PLACE), 0);
+                for (place, (item, key)) in (0..).zip(items.iter_mut().zip(keys)) {
+                    let key = (key - least) << shift;
+                    lost |= key % SHORT as u64;
+                    *item = key - key % SHORT as u64 + place;
+                }
+                lost == 0
+            },
+        );
+        visit(items, is_exact)
+    })
 }
 
 fn place(item: u64) -> i64 {
