@@ -15,6 +15,7 @@
 /// | `number` | integers and real numbers | `Number` |
 /// | `integer` | | `Number` |
 /// | `float` | real numbers | `Real` |
+/// | `usual` | real numbers and integers of 64 bits: for operations that are rare of others | `Number` |
 /// | `complex` | | `Ring` |
 /// | `field` | real and complex numbers | `Ring` |
 ///
@@ -48,6 +49,14 @@ macro_rules! dispatch {
     };
     (float $dtype:expr, $T:ident => $body:expr, else $other:block) => {
         $crate::dispatch!(@float $dtype, $T => $body, $other)
+    };
+    (usual $dtype:expr, $T:ident => $body:expr, else $other:block) => {
+        $crate::dispatch!(@float $dtype, $T => $body, {
+            match $dtype {
+                $crate::dtype::DType::Int64 => $crate::dispatch!(@one $T, i64, $body),
+                _ => $other,
+            }
+        })
     };
     (integer $dtype:expr, $T:ident => $body:expr, else $other:block) => {
         $crate::dispatch!(@integer $dtype, $T => $body, $other)

@@ -34,7 +34,8 @@ pub(crate) struct Recording {
 }
 
 /// Begin to record what this thread computes. The call's tensors and those `outside` are known; `checks` say what
-/// the function sees, `is_only_returned` whether a number that is just taken out of a tensor is. None if something unusual goes on; a text if it cannot be done.
+/// the function sees, `is_only_returned` whether a number that is just taken out of a tensor is. None if something
+/// unusual goes on; a text if it cannot be done.
 #[pyfunction]
 #[pyo3(name = "_begin_recording")]
 pub(crate) fn begin<'py>(

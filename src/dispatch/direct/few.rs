@@ -5,6 +5,9 @@ use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::shape::Layout;
 
+/// The types of most elements, numbers and indices: those of `dispatch!(usual ..)`.
+pub(crate) const TYPES: [DType; 3] = [DType::Float32, DType::Float64, DType::Int64];
+
 /// More are worth a loop that takes many at once.
 const MOST: usize = 256;
 

@@ -1,10 +1,12 @@
 //! Operations that are computed into memory that is there already: what programs are made of, where they have been
 //! recorded and all is known of how operands and results lie. Whatever is computed otherwise gives new tensors.
 //!
-//! The kernels are those that compute the operation everywhere else, so that the bits are the same.
+//! The kernels are those that compute the operation everywhere else, so that the bits are the same. What rounds nothing,
+//! comparisons and choices, has loops of its own for few elements (`few`).
 
 mod beside;
 pub(crate) mod few;
+mod one;
 mod registers;
 
 use std::mem::MaybeUninit;
@@ -18,6 +20,7 @@ use crate::shape::Layout;
 use crate::tensor::{Array, Rows};
 pub use beside::{Beside, Turns};
 pub(crate) use beside::{all_beside, beside, beside_in_turns, is_one_like, lie_alike};
+pub(crate) use one::{OfOne, Single};
 pub use registers::{Register, Registers};
 
 /// An operand or a result, without its numbers.

@@ -10,7 +10,7 @@ use super::slope::Sloped;
 use super::{Elementwise, direct};
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::binary;
-use crate::dispatch::direct::Direct;
+use crate::dispatch::direct::{Direct, OfOne};
 use crate::dispatch::modes::intercept::{self, Beneath};
 use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged, plain};
 use crate::dispatch::operand::Value;
@@ -34,7 +34,7 @@ pub(super) fn written<E: Elementwise>(op: E) -> What {
 }
 
 fn directly<E: Elementwise>(op: E) -> Option<Arc<dyn Direct>> {
-    Some(Arc::new(direct::Directly(op)))
+    Some(Arc::new(OfOne(direct::Directly(op))))
 }
 
 fn compute<E: Elementwise>(op: E, operands: &[Value]) -> Result<Outputs> {

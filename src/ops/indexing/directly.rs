@@ -1,5 +1,6 @@
 //! Slices and elements that an index names, computed into memory that is there.
 
+use crate::dispatch::direct::few::TYPES;
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
@@ -81,7 +82,7 @@ impl Direct for Named {
             }
         };
         fits && *own == dtype
-            && matches!(dtype, DType::Float32 | DType::Float64 | DType::Int64)
+            && TYPES.contains(&dtype)
             && [x, index, &result].iter().all(|layout| layout.is_contiguous())
             && x.numel() > 0
             && (1..=MOST).contains(&result.numel())
@@ -92,11 +93,6 @@ impl Direct for Named {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        match target.array.dtype {
-            DType::Float32 => self.write::<f32>(sources, target),
-            DType::Float64 => self.write::<f64>(sources, target),
-            DType::Int64 => self.write::<i64>(sources, target),
-            _ => Err(misfit()),
-        }
+        dispatch!(usual target.array.dtype, T => self.write::<T>(sources, target), else { Err(misfit()) })
     }
 }

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, number_one, single};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::direct::Direct;
+use crate::dispatch::direct::{Direct, OfOne};
 use crate::dispatch::operand::{Numbers, Operand, Value, result_dtype, result_type};
 use crate::dispatch::{batch, binary, in_place, memory_order, unary, view};
 use crate::dtype::{DType, Number, Scalar};
@@ -221,7 +221,7 @@ impl Op for Clamp {
             Bound::Tensor(_) => None,
         };
         let (min, max) = (number(self.min, f64::NEG_INFINITY)?, number(self.max, f64::INFINITY)?);
-        self.dtype.is_float().then(|| Arc::new(Between { min, max }) as Arc<dyn Direct>)
+        self.dtype.is_float().then(|| Arc::new(OfOne(Between { min, max })) as Arc<dyn Direct>)
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -1,7 +1,7 @@
 //! Comparisons of few elements, computed into memory that is there.
 
 use super::Question;
-use crate::dispatch::direct::few::{Few, has_few, is_few_of, write_each};
+use crate::dispatch::direct::few::{Few, TYPES, has_few, is_few_of, write_each};
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dtype::{Bool, DType, Ordered, Scalar};
 use crate::error::Result;
@@ -29,7 +29,7 @@ fn compared(operands: &[Lies<'_>]) -> Option<DType> {
         Lies::Tensor(_, dtype) => Some(*dtype),
         Lies::Number(_) => None,
     });
-    dtype.filter(|dtype| matches!(dtype, DType::Float32 | DType::Float64 | DType::Int64))
+    dtype.filter(|dtype| TYPES.contains(dtype))
 }
 
 impl Direct for Question {
@@ -45,11 +45,7 @@ impl Direct for Question {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        match sources.iter().find_map(Source::array).map(|array| array.dtype) {
-            Some(DType::Float32) => self.answers::<f32>(sources, target),
-            Some(DType::Float64) => self.answers::<f64>(sources, target),
-            Some(DType::Int64) => self.answers::<i64>(sources, target),
-            _ => Err(misfit()),
-        }
+        let array = sources.iter().find_map(Source::array).ok_or_else(misfit)?;
+        dispatch!(usual array.dtype, T => self.answers::<T>(sources, target), else { Err(misfit()) })
     }
 }
