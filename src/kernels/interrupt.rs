@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use crate::storage;
+use crate::storage::{self, Reserve};
 
 pub use crate::storage::{Exhausted, exhausted};
 
@@ -26,6 +26,11 @@ pub struct Interrupted;
 /// An empty vector with room for so many. Unwinds if there is none.
 pub(super) fn room<T>(len: usize) -> Vec<T> {
     storage::room(len).unwrap_or_else(|_| exhausted(len.saturating_mul(size_of::<T>())))
+}
+
+/// So many bytes that a library may ask for, held for it: Note [What libraries ask for]. Unwinds if there are none.
+pub(super) fn reserve(bytes: usize) -> Reserve {
+    Reserve::new(bytes).unwrap_or_else(|_| exhausted(bytes))
 }
 
 /// What there are so many of, in a vector. Unwinds if there is no room for them.

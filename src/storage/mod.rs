@@ -8,7 +8,9 @@ mod born;
 mod joined;
 mod resized;
 
-pub use allocate::{Exhausted, allocated, collected, exhausted, filled, idle, push, room, spare, trim};
+pub use allocate::{
+    Allocator, Exhausted, Reserve, allocated, collected, exhausted, filled, idle, push, room, spare, trim,
+};
 pub use born::{births, watch_births};
 
 use std::any::Any;

@@ -72,8 +72,8 @@ def test_what_finds_no_memory_raises(name):
     assert "raised" in found
 
 
-# Every large allocation of a program in turn is the one that fails. Smaller ones are tables of dimensions and nodes. None
-# of the programs multiplies matrices: the library that does asks for memory itself, and ends the process.
+# Every large allocation of a program in turn is the one that fails. Smaller ones are tables of dimensions and nodes. What
+# a library asks for itself, in products and factors of matrices, must not fail: memory is held for it meanwhile.
 ONE_BY_ONE = """
 import ctypes, gc
 from rushlight import _rushlight as native
@@ -126,6 +126,17 @@ PROGRAMS = {
     "a file": "import io\nevery(lambda x: x + (torch.save(x.detach(), io.BytesIO()) or 0), (9000,))",
     "bytes": "every(lambda x: x + len(native._bytes_of(x, 0, 36000)), (9000,))",
     "numbers in order": "every(lambda x: x.sort()[0].cumsum(0), (9000,))",
+    "products": "every(lambda x, y: x @ y, (150, 150), (150, 150))",
+    "singular values": "every(lambda x: torch.linalg.svdvals(x.double()), (80, 120))",
+    "singular vectors": "every(lambda x: sum(torch.linalg.svd(x, False)[1:], x[:90, 0]), (150, 90))",
+    "eigenvalues": "every(lambda x: torch.linalg.eigvals(x).abs(), (120, 120))",
+    "symmetric": "every(lambda x: torch.linalg.eigh(x)[1].abs(), (120, 120))",
+    "reflections": "every(lambda x: torch.linalg.qr(x)[1], (200, 90))",
+    "equations": "every(lambda a, b: torch.linalg.lstsq(a, b)[0] + torch.linalg.solve(b, b), (150, 150), (150, 150))",
+    "roots": "every(lambda x: torch.linalg.cholesky(x @ x.mT + 9 * torch.eye(120)), (120, 120))",
+    "a power": "every(lambda x: torch.linalg.matrix_exp(x / 40), (100, 100))",
+    "inverses": "every(lambda x: torch.linalg.pinv(x) + torch.linalg.inv(x), (100, 100))",
+    "waves": "every(lambda x: torch.fft.fft2(x).abs() + torch.fft.rfft2(x.mT).abs().sum(), (90, 97))",
     "choices": "every(lambda x: x[torch.arange(8999, -1, -1)], (9000,))",
 }
 

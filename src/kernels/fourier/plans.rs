@@ -15,8 +15,8 @@ use crate::kernels::interrupt;
 const KEPT: usize = 1 << 21;
 const PLANS: usize = 256;
 
-/// Lines from which on it is asked whether there is memory for a plan, which the libraries take for granted, and how
-/// many times the length they may take.
+/// Lines from which on memory is held for a plan, which the libraries take for granted, and how many times the length
+/// they may take.
 const LONG: usize = 1 << 18;
 const TIMES: usize = 8;
 
@@ -35,10 +35,10 @@ impl<P: Clone> Shelf<P> {
         if let Some(plan) = shelf.lock().plans.get(&key) {
             return plan.clone();
         }
-        if key.0 >= LONG {
-            drop(interrupt::room::<Complex<f64>>(key.0.saturating_mul(TIMES)));
-        }
+        let bytes = key.0.saturating_mul(TIMES * size_of::<Complex<f64>>());
+        let reserve = (key.0 >= LONG).then(|| interrupt::reserve(bytes));
         let plan = make();
+        drop(reserve);
         let mut shelf = shelf.lock();
         if shelf.elements + key.0 > KEPT || shelf.plans.len() >= PLANS {
             (shelf.plans, shelf.elements) = (HashMap::new(), 0);

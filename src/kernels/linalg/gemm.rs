@@ -22,7 +22,6 @@ use gemm_common::gemm::L2_SLAB;
 use ndarray::{Array2, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis, CowArray, Ix2};
 use std::any::TypeId;
 use std::cell::Cell;
-use std::hint::black_box;
 use std::mem::MaybeUninit;
 
 use crate::dtype::Ring;
@@ -30,6 +29,7 @@ use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_items;
 use crate::kernels::wide::Wide;
+use crate::storage::Reserve;
 
 /// Products with at most this many multiplications skip packing.
 const SMALL: usize = 5 * 5 * 5;
@@ -271,20 +271,16 @@ pub fn batched_matmul<T: Ring>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out: 
     }
 }
 
-/// Looks whether there is memory for what the library packs of factors: it asks for that itself, and the process would
-/// end if there were none. It keeps some for each thread besides, which it is made to take here, when that is known to be
-/// there. Unwinds if there is too little.
-pub(super) fn ask_for_room<T>(m: usize, k: usize, n: usize) {
+/// Holds memory for what the library packs of factors: it asks for that itself. It keeps some for each thread besides,
+/// which it is made to take here. Unwinds if there is too little.
+pub(super) fn reserve<T>(m: usize, k: usize, n: usize) -> Option<Reserve> {
     thread_local!(static HAS_OWN: Cell<bool> = const { Cell::new(false) });
     if !HAS_OWN.get() {
-        drop(black_box(interrupt::room::<u8>(OWN)));
+        let _own = interrupt::reserve(OWN);
         L2_SLAB.with(|_| HAS_OWN.set(true));
     }
     let bytes = (m + n + 2 * OVER).saturating_mul(k.min(DEEP)).saturating_mul(size_of::<T>());
-    if bytes >= LARGE {
-        // Or the compiler would see that nobody uses it.
-        drop(black_box(interrupt::room::<u8>(bytes)));
-    }
+    (bytes >= LARGE).then(|| interrupt::reserve(bytes))
 }
 
 /// A part on this thread.
@@ -295,7 +291,7 @@ fn block<T: Ring>((a, b, mut out): Part<'_, T>) {
         return if m >= whole::LEAST_ROWS { whole::tiled(a, b, out) } else { plain(a, b, out) };
     }
     assert!(out.dim() == (m, n) && b.nrows() == k, "the caller has checked the shapes");
-    ask_for_room::<T>(m, k, n);
+    let _packed = reserve::<T>(m, k, n);
     let [out_row, out_column] = [0, 1].map(|axis| out.strides()[axis]);
     let ([a_row, a_column], [b_row, b_column]) =
         ([0, 1].map(|axis| a.strides()[axis]), [0, 1].map(|axis| b.strides()[axis]));

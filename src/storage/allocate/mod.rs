@@ -7,6 +7,7 @@
 
 mod count;
 mod large;
+mod reserve;
 mod small;
 
 use std::alloc::{self, Layout};
@@ -15,6 +16,7 @@ use std::ptr::NonNull;
 
 pub use count::allocated;
 use count::count;
+pub use reserve::{Allocator, Reserve};
 
 use crate::error::{Error, Result};
 

@@ -9,19 +9,40 @@
 //! it is done by a thread of its own, with numbers of its own, that is left alone when the work is given up: it comes to
 //! its end, and nobody looks at it. Columns that do not depend on each other are handed over a few at a time instead.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use faer::MatMut;
+use gemm_common::cache::CACHE_INFO;
 
-use super::interrupt;
+use super::{interrupt, library};
 use crate::kernels::linalg::gemm;
 
+/// As much as products of blocks take beside what the library keeps for each thread.
+const BLOCKS: usize = 1 << 23;
+
+/// Rows and columns of a product for which the library takes what it keeps.
+const SIDE: usize = 64;
+
+/// Has the library take what it keeps for this thread, twice the last cache, while there is so much.
+fn have_kept() {
+    thread_local!(static HAS_KEPT: Cell<bool> = const { Cell::new(false) });
+    if !HAS_KEPT.get() {
+        let _kept = interrupt::reserve(2 * CACHE_INFO[2].cache_bytes);
+        let (factor, mut product) = ([1.0_f64; SIDE * SIDE], [0.0; SIDE * SIDE]);
+        library::product(&factor, &factor, (SIDE, SIDE, SIDE), &mut product);
+        HAS_KEPT.set(true);
+    }
+}
+
 /// What the library answers, unless it panics.
-pub(super) fn answer<R>(work: impl FnOnce() -> R) -> Option<R> {
-    gemm::ask_for_room::<f64>(0, 0, 0);
+fn answer<R>(work: impl FnOnce() -> R) -> Option<R> {
+    let _products = gemm::reserve::<f64>(0, 0, 0);
+    have_kept();
+    let _blocks = interrupt::reserve(BLOCKS);
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 

@@ -1,8 +1,6 @@
 //! What the library `faer` computes: factors of matrices that are not small. Always one thread a matrix, since how
 //! many there are would show in the bits. Matrices lie column by column. See Note [Where a library ends].
 
-use std::hint::black_box;
-
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt;
@@ -21,12 +19,9 @@ use ndarray::ArrayView2;
 use super::apart::{COLUMNS, answer_apart, few_at_a_time, writable};
 use super::{Field, Known, Spectrum, interrupt, zeros};
 use crate::dtype::{Complex, Element};
-use crate::kernels::linalg::gemm;
+use crate::storage::Reserve;
 
 const ALONE: Par = Par::Seq;
-
-/// Rows and columns of the blocks that the library multiplies of large matrices.
-const BLOCK: usize = 512;
 
 /// Reflections that are applied together to what is left of a matrix, and to that of one with more rows and columns than
 /// so many.
@@ -36,19 +31,15 @@ const LARGE: usize = 512;
 /// By so many columns at most it rounds up.
 const OVER: usize = 128;
 
-/// Room to work in, beside which there is some for what products need of their own.
+/// Room to work in.
 fn room(needed: StackReq) -> MemBuffer {
     let bytes = needed.size_bytes();
-    let room = MemBuffer::try_new(needed).unwrap_or_else(|_| interrupt::exhausted(bytes));
-    let side = if bytes < 1 << 16 { 0 } else { BLOCK };
-    gemm::ask_for_room::<f64>(side, side, side);
-    room
+    MemBuffer::try_new(needed).unwrap_or_else(|_| interrupt::exhausted(bytes))
 }
 
-/// Looks whether there is memory for products of factors that are as high as that and have so many columns together: the
-/// library takes it for granted. In a call of it nothing else is asked for meanwhile.
-fn ask_for_high<T>(rows: usize, columns: usize) {
-    drop(black_box(interrupt::room::<T>(rows.saturating_mul(columns + OVER))));
+/// Holds memory for products of factors that are as high as that and have so many columns together.
+fn reserve_for_high<T>(rows: usize, columns: usize) -> Reserve {
+    interrupt::reserve(rows.saturating_mul(columns + OVER).saturating_mul(size_of::<T>()))
 }
 
 fn matrix<T>(numbers: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
@@ -183,7 +174,7 @@ pub(super) fn reflect<T: Known>(packed: Vec<T>, rows: usize, columns: usize) -> 
         let (packed, factors) =
             (writable(&mut all.packed, rows, columns), writable(&mut all.factors, block, least));
         let memory = MemStack::new(&mut memory);
-        ask_for_high::<T>(rows, block + columns);
+        let _products = reserve_for_high::<T>(rows, block + columns);
         let info = no_pivoting::factor::qr_in_place(packed, factors, ALONE, memory, how);
         (info.rank == least).then_some(all)
     })?
@@ -206,7 +197,7 @@ impl<T: Known> Reflected<T> {
                 self.rows, self.block, count,
             ));
         few_at_a_time(columns, self.rows, |columns| {
-            ask_for_high::<T>(self.rows, self.block + count);
+            let _products = reserve_for_high::<T>(self.rows, self.block + count);
             match back {
                 false => householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
                     basis,
