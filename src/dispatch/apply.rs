@@ -2,28 +2,29 @@
 //! rule (Note [The layers of a call]). Elementwise operations have entry points of their own (`unary`, `binary`).
 
 mod keep;
+mod overwrite;
 pub(crate) mod portable;
 
 use std::any::Any;
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::dispatch::batch::{self, Answer, Call};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::forward_mode::tangents;
-use crate::dispatch::in_place::{self, Write};
 use crate::dispatch::modes::{intercept, plain::What};
-use crate::dispatch::record::trace;
+use crate::dispatch::record::{gradient_edges, is_recorded, look, needed, record_numbers, trace, unrecorded};
 use crate::dispatch::{long_work, stored, view};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Traits, mode};
-use crate::ops::creation::copy;
-use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 pub use keep::{Keep, Keepsake};
+pub(crate) use overwrite::apart;
+pub use overwrite::{Overwrite, apply_in_place};
 pub use stored::Unsigned;
 
 /// The outputs of an operation; nearly always one tensor.
@@ -259,16 +260,25 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     if mode::special() {
         return apply_traced(&op, inputs);
     }
-    let mut arrays = memory(inputs);
+    let (mut arrays, standing) = look(inputs);
     if !O::VIEW && long_work::is_long(op.effort(&arrays)) {
         return long_work::at_length(false, || apply(op, inputs));
     }
-    let outputs = compute(&op, inputs, &mut arrays)?;
-    trace(inputs, &outputs, |needed| {
-        let saved = op.save(&Keep::new(inputs, &outputs, needed));
-        OpRule { op, saved }
-    })?;
-    Ok(outputs)
+    if op.creation().is_some() {
+        let views = compute(&op, inputs, &mut arrays)?;
+        trace(inputs, &views, |needed| {
+            let saved = op.save(&Keep::new(inputs, &views, needed));
+            OpRule { op, saved }
+        })?;
+        return Ok(views);
+    }
+    let numbers = compute_numbers(&op, &mut arrays)?;
+    if !is_recorded(inputs, standing) {
+        return Ok(unrecorded(numbers, standing));
+    }
+    let edges = gradient_edges(inputs)?;
+    let saved = op.save(&Keep::numbers(inputs, &numbers, needed(&edges)));
+    record_numbers(boxed(OpRule { op, saved }), edges, numbers)
 }
 
 /// The memory of tensors, as they show it.
@@ -288,15 +298,18 @@ pub(crate) fn compute<O: Op>(op: &O, inputs: &[&Tensor], arrays: &mut [Array]) -
         let views = op.forward(arrays)?.into_iter();
         return Ok(views.map(|memory| view::show_memory(inputs[0], memory, creation)).collect());
     }
+    Ok(compute_numbers(op, arrays)?.into_iter().map(Tensor::from_array).collect())
+}
+
+/// What an operation whose outputs are no views makes of such memory.
+#[inline]
+fn compute_numbers<O: Op>(op: &O, arrays: &mut [Array]) -> Result<Arrays> {
     for array in arrays.iter_mut().filter(|array| array.dtype.is_pending()) {
         *array = array.resolved();
     }
-    let mut numbers = numbers(op, arrays)?;
+    let numbers = numbers(op, arrays)?;
     debug_assert_eq!(numbers.len(), op.outputs(arrays), "{} makes as many as it says", op.name());
-    match (numbers.len(), numbers.pop()) {
-        (1, Some(only)) => Ok(smallvec![Tensor::from_array(only)]),
-        (_, last) => Ok(numbers.into_iter().chain(last).map(Tensor::from_array).collect()),
-    }
+    Ok(numbers)
 }
 
 /// What an operation computes of arrays of any type, half types included.
@@ -327,103 +340,6 @@ fn apply_traced(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
 /// `apply` for an operation with one output.
 pub fn apply_one<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Tensor> {
     apply(op, inputs)?.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
-}
-
-/// An operation that changes part of its first input and keeps none of its old values: it has an
-/// in-place form that touches no more than that part.
-pub trait Overwrite: Op {
-    /// Whether the other inputs may show none of the memory that is written to.
-    fn reads_apart(&self) -> bool {
-        false
-    }
-
-    /// Whether what is not done in place leaves the dimensions in the order in which the first input has them.
-    fn keeps_order(&self) -> bool {
-        false
-    }
-
-    /// Writes the new elements into memory that holds the first input. The target shows none of the
-    /// memory of the other inputs.
-    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()>;
-
-    /// torch's name of the in-place form in messages.
-    fn in_place_name(&self) -> &'static str {
-        "inplace arithmetic"
-    }
-
-    /// The first input with the new elements, in memory of its own: the forward of such operations.
-    fn overwritten(&self, inputs: &[Array]) -> Result<Arrays> {
-        let x = &inputs[0];
-        let layout = if self.keeps_order() { x.layout.packed() } else { x.layout.fresh() };
-        let copy = copy::laid_out(x, &SharedLayout::new(layout))?;
-        self.overwrite(&copy, inputs)?;
-        Ok(smallvec![copy])
-    }
-}
-
-/// `apply` in place of the first input.
-pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
-    if mode::special() && batch::mapping(inputs.iter().copied().chain(&op.held())).is_some() {
-        let held = op.held();
-        let others: SmallVec<[&Tensor; 3]> = inputs.iter().skip(1).copied().chain(&held).collect();
-        return batch::through(inputs[0], &others, op.in_place_name(), |before| {
-            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
-            inputs[0] = before;
-            apply_one(op, &inputs)
-        });
-    }
-    if long_work::is_long(op.effort(&memory(inputs))) {
-        return long_work::at_length(true, || apply_in_place(op, inputs));
-    }
-    // Windows may overlap: what is written to none of them is not to undo what is written to another.
-    if inputs[0].is_pending() || !inputs[0].layout().is_non_overlapping() {
-        return in_place::through(inputs[0], &inputs[1..], |before| {
-            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
-            inputs[0] = before;
-            apply_one(op, &inputs)
-        });
-    }
-    let mut write = Write::begin(inputs)?;
-    let target = inputs[0].array();
-    if op.reads_apart() {
-        inputs[1..].iter().try_for_each(|input| target.check_apart(&input.array()))?;
-    }
-    let arrays = apart(&target, inputs)?;
-    let rule = |needed| {
-        let apart: SmallVec<[Tensor; 3]> = kept_apart(inputs, &arrays);
-        let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
-        let saved = op.save(&Keep::new(&apart, &[], needed));
-        OpRule { op: op.clone(), saved }
-    };
-    if mode::special() && write.is_traced() {
-        write.pack(&rule(write.needed()))?;
-    }
-    match intercept::is_active() {
-        true => intercept::overwritten(&op, inputs)?,
-        false => stored::overwrite(&op, &target, &arrays)?,
-    }
-    write.finish(rule)
-}
-
-/// The inputs of a write to `target`, the first of them, in memory that the write leaves alone.
-pub(crate) fn apart(target: &Array, inputs: &[&Tensor]) -> Result<SmallVec<[Array; 3]>> {
-    let arrays = inputs.iter().map(|input| input.array()).enumerate();
-    let apart = arrays.map(|(index, array)| match index > 0 && target.overlaps(&array) {
-        true => copy::dense(&array),
-        false => Ok(array),
-    });
-    apart.collect()
-}
-
-/// The inputs of a write as its rule may keep them: those that were copied as copies.
-fn kept_apart(inputs: &[&Tensor], apart: &[Array]) -> SmallVec<[Tensor; 3]> {
-    let pairs = inputs.iter().zip(apart);
-    let kept =
-        pairs.map(|(&input, array)| match input.is_pending() || input.memory().storage.is(&array.storage) {
-            true => input.clone(),
-            false => Tensor::from_array(array.clone()),
-        });
-    kept.collect()
 }
 
 /// The gradients of an operation with one input.

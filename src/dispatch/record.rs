@@ -1,8 +1,9 @@
 //! Recording, which follows every forward: if an input requires grad, the operation's rule becomes a node that
 //! leads back to the inputs, and the outputs get edges to it.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
+use crate::dispatch::apply::{Arrays, Outputs};
 use crate::dispatch::forward_mode::tangents;
 use crate::error::{Error, Result};
 use crate::graph::node::{RuleBox, boxed};
@@ -36,6 +37,49 @@ pub(crate) fn trace<R: Rule + 'static>(
     trace_any(inputs, outputs, &mut Some(rule))
 }
 
+/// The memory of an operation's inputs, as they show it, and what unrecorded results inherit of them.
+pub(crate) fn look(inputs: &[&Tensor]) -> (SmallVec<[Array; 3]>, Standing) {
+    let mut arrays = SmallVec::with_capacity(inputs.len());
+    let mut all = Standing::default();
+    for input in inputs {
+        let reading = input.read();
+        arrays.push(reading.array().clone());
+        let is_known = reading.requires_grad().is_some();
+        let standing = reading.standing();
+        drop(reading);
+        // A view asks its base.
+        all = all.and(if is_known { standing } else { input.standing() });
+    }
+    (arrays, all)
+}
+
+/// Whether an operation on inputs of this standing is recorded, on a thread that is not special.
+#[inline]
+pub(crate) fn is_recorded(inputs: &[&Tensor], standing: Standing) -> bool {
+    standing.requires_grad && mode::is_grad_enabled() && !passes_by(inputs.iter().copied().map(Some))
+}
+
+/// The outputs of an operation that was not recorded.
+pub(crate) fn unrecorded(numbers: Arrays, standing: Standing) -> Outputs {
+    numbers.into_iter().map(|y| Tensor::unrecorded(y, standing)).collect()
+}
+
+/// Records a rule, and makes what the operation computed its outputs.
+pub(crate) fn record_numbers(
+    rule: RuleBox,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    mut numbers: Arrays,
+) -> Result<Outputs> {
+    if numbers.len() == 1
+        && let Some(only) = numbers.pop()
+    {
+        return Ok(smallvec![record_new_boxed(rule, edges, only)?]);
+    }
+    let outputs: Outputs = numbers.into_iter().map(Tensor::from_array).collect();
+    record_boxed(rule, edges, &outputs)?;
+    Ok(outputs)
+}
+
 /// `trace` of any rule.
 pub(crate) fn trace_any(inputs: &[&Tensor], outputs: &[Tensor], rule: &mut dyn MakeRule) -> Result<()> {
     if mode::special() {
@@ -43,7 +87,7 @@ pub(crate) fn trace_any(inputs: &[&Tensor], outputs: &[Tensor], rule: &mut dyn M
         return tangents::trace_any(&inputs, outputs, &mut saved_tensor_hooks::PackedInputs::default(), rule);
     }
     let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
-    if standing.requires_grad && mode::is_grad_enabled() && !passes_by(inputs.iter().copied().map(Some)) {
+    if is_recorded(inputs, standing) {
         let edges = gradient_edges(inputs)?;
         let rule = rule.make(needed(&edges));
         record_boxed(rule, edges, outputs)?;
@@ -131,8 +175,8 @@ pub(crate) fn record_new(
 
 fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Result<Tensor> {
     check_kept(&*rule)?;
-    let form = Form { layout: y.layout.clone(), dtype: y.dtype };
-    let differentiable = y.dtype.is_differentiable();
+    let form = Form { layout: y.layout.clone(), dtype: y.dtype.resolved() };
+    let differentiable = form.dtype.is_differentiable();
     let node = Node::record_boxed(rule, edges, Forms::one(form));
     Ok(match differentiable {
         true => Tensor::output_of(node, y),

@@ -13,7 +13,7 @@ use rushlight::ops::indexing::index;
 use rushlight::ops::indexing::index::Index;
 use rushlight::ops::{Operand, Value};
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::construct::{from_sequence, is_sequence};
 use super::numpy;
@@ -22,6 +22,7 @@ use crate::calls::writes;
 use crate::error::raise;
 use crate::values::classes::type_name;
 use crate::values::dtype::tensor_type_name;
+use crate::values::received::parts_of_slice;
 use rushlight::schema::OtherArguments;
 use rushlight::schema::warn_repeated;
 
@@ -138,15 +139,20 @@ fn dimensions_of(object: &Bound<'_, PyAny>) -> usize {
 
 /// The items of an index expression.
 fn parse(key: &Bound<'_, PyAny>) -> PyResult<Items> {
+    let mut items = Items::new();
     if let Ok(tuple) = key.cast::<PyTuple>() {
-        return tuple.iter().map(|object| item(&object)).collect();
+        for object in tuple.iter_borrowed() {
+            items.push(item(&object)?);
+        }
+        return Ok(items);
     }
     if stands_for_tuple(key) {
         let py = key.py();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), SEQUENCE_AS_TUPLE, 1)?;
         return (0..key.len()?).map(|place| item(&key.get_item(place)?)).collect();
     }
-    Ok(smallvec![item(key)?])
+    items.push(item(key)?);
+    Ok(items)
 }
 
 /// Whether a sequence means its items, as numpy's ancestors had it: one of them is no number.
@@ -234,12 +240,8 @@ fn indices(py: Python<'_>, tensor: Tensor) -> PyResult<Index> {
 }
 
 fn range(slice: &Bound<'_, PySlice>) -> PyResult<Index> {
-    let py = slice.py();
-    let (start, stop, step) = (
-        bound(&slice.getattr(pyo3::intern!(py, "start"))?)?,
-        bound(&slice.getattr(pyo3::intern!(py, "stop"))?)?,
-        bound(&slice.getattr(pyo3::intern!(py, "step"))?)?,
-    );
+    let [start, stop, step] = parts_of_slice(slice);
+    let (start, stop, step) = (bound(start)?, bound(stop)?, bound(step)?);
     match step {
         Some(0) => Err(PyValueError::new_err("slice step cannot be zero")),
         Some(step) if step < 0 => Err(PyValueError::new_err("step must be greater than zero")),

@@ -1,10 +1,10 @@
-//! The arguments of a vectorcall, borrowed where the interpreter has them.
+//! The arguments of a vectorcall and the parts of a slice, borrowed where the interpreter has them.
 
 #![allow(unsafe_code)]
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PySlice, PyTuple};
 
 use crate::signature::matching::Call;
 
@@ -44,6 +44,14 @@ pub(crate) unsafe fn place<'a, 'py, T>(
 ) -> Option<&'a Bound<'py, T>> {
     // SAFETY: `Bound` is a transparent wrapper of the pointer, which is not null.
     (!pointer.is_null()).then(|| unsafe { &*std::ptr::from_ref(pointer).cast() })
+}
+
+/// Start, stop and step of a slice, which never change: looking attributes up costs as much as the view that comes of it.
+pub(crate) fn parts_of_slice<'a, 'py>(slice: &'a Bound<'py, PySlice>) -> [&'a Bound<'py, PyAny>; 3] {
+    // SAFETY: it is a slice, which lies so as long as it is borrowed.
+    let parts = unsafe { &*slice.as_ptr().cast::<ffi::PySliceObject>() };
+    // SAFETY: the slice owns three objects, of any type, for as long as it lives.
+    [&parts.start, &parts.stop, &parts.step].map(|part| unsafe { &*std::ptr::from_ref(part).cast() })
 }
 
 const _: () = assert!(size_of::<Bound<'static, PyAny>>() == size_of::<*mut ffi::PyObject>());

@@ -5,18 +5,31 @@ use smallvec::{SmallVec, smallvec};
 use crate::dtype::DType;
 use crate::graph::{SavedTensor, Source};
 use crate::shape::SharedLayout;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// The inputs and outputs that `save` may keep.
 pub struct Keep<'a> {
     inputs: &'a [&'a Tensor],
-    outputs: &'a [Tensor],
+    outputs: Made<'a>,
     needed: u64,
+}
+
+/// What an operation has made.
+#[derive(Clone, Copy)]
+enum Made<'a> {
+    /// These tensors.
+    Tensors(&'a [Tensor]),
+    /// These numbers, which nobody has seen as tensors.
+    Numbers(&'a [Array]),
 }
 
 impl<'a> Keep<'a> {
     pub(crate) fn new(inputs: &'a [&'a Tensor], outputs: &'a [Tensor], needed: u64) -> Keep<'a> {
-        Keep { inputs, outputs, needed }
+        Keep { inputs, outputs: Made::Tensors(outputs), needed }
+    }
+
+    pub(crate) fn numbers(inputs: &'a [&'a Tensor], numbers: &'a [Array], needed: u64) -> Keep<'a> {
+        Keep { inputs, outputs: Made::Numbers(numbers), needed }
     }
 
     /// How many inputs there are.
@@ -41,18 +54,25 @@ impl<'a> Keep<'a> {
 
     /// Keeps an output.
     pub fn output(&self, index: usize) -> SavedTensor {
-        SavedTensor::new(self.given(index).memory(), Source::Output(index as u8))
+        let memory = match self.outputs {
+            Made::Tensors(outputs) => self.given(outputs, index).memory(),
+            Made::Numbers(numbers) => numbers[index].clone(),
+        };
+        SavedTensor::new(memory, Source::Output(index as u8))
     }
 
     /// Keeps an output that has no history.
     pub fn constant(&self, index: usize) -> SavedTensor {
-        SavedTensor::constant(self.given(index))
+        match self.outputs {
+            Made::Tensors(outputs) => SavedTensor::constant(self.given(outputs, index)),
+            Made::Numbers(numbers) => SavedTensor::new(numbers[index].clone(), Source::Constant),
+        }
     }
 
     /// An output. Before the operation has run an input stands in for it: only what is kept of the inputs
     /// is looked at then.
-    fn given(&self, index: usize) -> &Tensor {
-        self.outputs.get(index).unwrap_or(self.inputs[0])
+    fn given(&self, outputs: &'a [Tensor], index: usize) -> &'a Tensor {
+        outputs.get(index).unwrap_or(self.inputs[0])
     }
 
     /// The element type of an input.

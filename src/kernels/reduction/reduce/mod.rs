@@ -84,6 +84,13 @@ pub(in crate::kernels) fn reduce_with<T, A, V, M, G>(
     if let (true, Some(slice), [out]) = (axes.len() == view.ndim(), view.as_slice(), &mut *out) {
         return put(out, fold_slice(slice, fold));
     }
+    // Rows as they mostly lie need no look at axes.
+    if let (Some(slice), &[axis], Some(&len)) = (view.as_slice(), axes, view.shape().last())
+        && axis + 1 == view.ndim()
+        && len > 1
+    {
+        return rows::fold_rows(slice, len, out, fold, put);
+    }
     let (view, mut runs) = in_memory_order(view, axes);
     let elements = dense(&view);
     if reduced(&runs) <= 1 {
