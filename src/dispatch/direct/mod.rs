@@ -8,6 +8,7 @@ mod beside;
 pub(crate) mod few;
 mod one;
 mod registers;
+mod whole;
 
 use std::mem::MaybeUninit;
 
@@ -22,6 +23,7 @@ pub use beside::{Beside, Turns};
 pub(crate) use beside::{all_beside, beside, beside_in_turns, is_one_like, lie_alike};
 pub(crate) use one::{OfOne, Single};
 pub use registers::{Register, Registers};
+pub(crate) use whole::{OfWhole, Whole};
 
 /// An operand or a result, without its numbers.
 #[derive(Clone, Copy)]

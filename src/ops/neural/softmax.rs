@@ -10,12 +10,15 @@ use crate::ops::reduction;
 use crate::ops::reduction::extremes_over;
 use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both, function};
 use smallvec::smallvec;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::default_dtype;
-use crate::dtype::DType;
+use crate::dispatch::direct::{Direct, OfWhole, Whole};
+use crate::dtype::{DType, Real};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -54,8 +57,22 @@ pub struct Softmax {
     safe: bool,
 }
 
+impl Whole for Softmax {
+    fn write<T: Real>(&self, operands: &[&Array], y: &mut [MaybeUninit<T>]) {
+        match self.log {
+            true => kernels::log_softmax(operands[0].view::<T>(), self.dim, y),
+            false => kernels::softmax(operands[0].view::<T>(), self.dim, self.safe, y),
+        }
+    }
+}
+
 impl Op for Softmax {
     type Saved = SavedTensor;
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(OfWhole(self.clone())))
+    }
+
     const SAVED: &'static [&'static str] = &["result"];
 
     fn name(&self) -> &'static str {
@@ -76,10 +93,7 @@ impl Op for Softmax {
         if x.layout.numel() == 0 {
             return Ok(smallvec![y]);
         }
-        dispatch!(float x.dtype, T => match self.log {
-            true => kernels::log_softmax(x.view::<T>(), self.dim, y.fresh()),
-            false => kernels::softmax(x.view::<T>(), self.dim, self.safe, y.fresh()),
-        }, else {
+        dispatch!(float x.dtype, T => self.write::<T>(&[x], y.fresh()), else {
             let last = self.dim + 1 >= inputs[0].layout.ndim();
             let operation = match (self.log, last) {
                 (true, true) => "log_softmax_lastdim_kernel_impl",
@@ -141,8 +155,23 @@ impl SoftmaxGradient {
     }
 }
 
+impl Whole for SoftmaxGradient {
+    fn write<T: Real>(&self, operands: &[&Array], z: &mut [MaybeUninit<T>]) {
+        let [g, y] = [0, 1].map(|index| operands[index].view::<T>());
+        match self.log {
+            true => kernels::log_softmax_backward(g, y, self.dim, z),
+            false => kernels::softmax_backward(g, y, self.dim, z),
+        }
+    }
+}
+
 impl Op for SoftmaxGradient {
     type Saved = [SavedTensor; 2];
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(OfWhole(self.clone())))
+    }
+
     const SAVED: &'static [&'static str] = &["grad_output", "output"];
 
     fn name(&self) -> &'static str {
@@ -161,10 +190,7 @@ impl Op for SoftmaxGradient {
         if y.layout.numel() == 0 {
             return Ok(smallvec![z]);
         }
-        dispatch!(float y.dtype, T => match self.log {
-            true => kernels::log_softmax_backward(g.view::<T>(), y.view(), self.dim, z.fresh()),
-            false => kernels::softmax_backward(g.view::<T>(), y.view(), self.dim, z.fresh()),
-        }, else {
+        dispatch!(float y.dtype, T => self.write::<T>(&[&g, y], z.fresh()), else {
             return Err(Error::NotImplementedFor { operation: "softmax_backward", dtype: y.dtype }.into())
         });
         Ok(smallvec![z])
@@ -269,8 +295,19 @@ impl LogSumExp {
     }
 }
 
+impl Whole for LogSumExp {
+    fn write<T: Real>(&self, operands: &[&Array], y: &mut [MaybeUninit<T>]) {
+        reduce::logsumexp(operands[0].view::<T>(), &self.over.dims, y);
+    }
+}
+
 impl Op for LogSumExp {
     type Saved = [SavedTensor; 2];
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(OfWhole(self.clone())))
+    }
+
     const SAVED: &'static [&'static str] = &["self", "result"];
 
     fn name(&self) -> &'static str {
@@ -287,7 +324,7 @@ impl Op for LogSumExp {
         let dtype = result.wide();
         let x = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
-        dispatch!(float dtype, T => reduce::logsumexp(x.view::<T>(), &self.over.dims, y.fresh()), else {
+        dispatch!(float dtype, T => self.write::<T>(&[&x], y.fresh()), else {
             unreachable!("the default type is a floating-point type")
         });
         Ok(smallvec![copy::rounded(y, result)?])

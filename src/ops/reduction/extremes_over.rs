@@ -6,11 +6,14 @@ use crate::ops::pointwise::compare;
 use crate::ops::reduction::extremes_along;
 use crate::schema::{Arguments, Entry, IntoReply, OtherArguments, OutPolicy, Reply, Types, both};
 use smallvec::{SmallVec, smallvec};
+use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
+use crate::dispatch::direct::{Direct, OfWhole, Whole};
 use crate::dispatch::fixed;
-use crate::dtype::{Bool, DType};
+use crate::dtype::{Bool, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
@@ -41,6 +44,14 @@ impl Extreme {
             (true, false) => "amin",
             (false, true) => "max",
             (false, false) => "min",
+        }
+    }
+
+    /// Writes the extreme elements.
+    fn compare<T: Number>(&self, x: &Array, y: &mut [MaybeUninit<T>]) {
+        match self.greatest {
+            true => kernels::max::<T>(x.view(), &self.over.dims, y),
+            false => kernels::min::<T>(x.view(), &self.over.dims, y),
         }
     }
 
@@ -80,10 +91,20 @@ pub(crate) fn shared(over: &Over, x: &Tensor, y: &Tensor, g: &Tensor, nan: bool)
     select::masked_fill(&create::zeros_like(&x.detach())?, &compare::ne(&hits, 0)?, &share)
 }
 
+impl Whole for Extreme {
+    fn write<T: Real>(&self, operands: &[&Array], y: &mut [MaybeUninit<T>]) {
+        self.compare(operands[0], y);
+    }
+}
+
 impl Op for Extreme {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["self", "result"];
     const UNSIGNED: Unsigned = Unsigned::Ordered;
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(OfWhole(self.clone())))
+    }
 
     fn name(&self) -> &'static str {
         match self.operation() {
@@ -112,20 +133,12 @@ impl Op for Extreme {
         let wide = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&shape, dtype)?;
         let dims = &self.over.dims;
-        macro_rules! run {
-            ($T:ty) => {
-                match self.greatest {
-                    true => kernels::max::<$T>(wide.view(), dims, y.fresh()),
-                    false => kernels::min::<$T>(wide.view(), dims, y.fresh()),
-                }
-            };
-        }
         match (dtype, self.greatest) {
-            (DType::Float32, _) => run!(f32),
-            (DType::Float64, _) => run!(f64),
-            (DType::Int64, _) => run!(i64),
-            (DType::Int32, _) => run!(i32),
-            (DType::UInt8, _) => run!(u8),
+            (DType::Float32, _) => self.compare::<f32>(&wide, y.fresh()),
+            (DType::Float64, _) => self.compare::<f64>(&wide, y.fresh()),
+            (DType::Int64, _) => self.compare::<i64>(&wide, y.fresh()),
+            (DType::Int32, _) => self.compare::<i32>(&wide, y.fresh()),
+            (DType::UInt8, _) => self.compare::<u8>(&wide, y.fresh()),
             (dtype, greatest) if dtype.is_complex() => {
                 let operation = match (self.named, greatest) {
                     (true, true) => "max_values_cpu",

@@ -12,8 +12,8 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, number_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
-use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
-use crate::dtype::{Bool, DType, Element, Number, Ring};
+use crate::dispatch::direct::{Direct, OfWhole, Whole};
+use crate::dtype::{Bool, DType, Element, Number, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -77,25 +77,14 @@ impl Sum {
     }
 }
 
-/// Whether numbers that are not too many are added up in their own type, to what lies in order.
-fn takes(operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
-    let is_float = matches!(dtype, DType::Float32 | DType::Float64);
-    is_float
-        && result.is_plain()
-        && matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && !may_be_once(layout))
-}
-
-impl Direct for Sum {
-    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
-        takes(operands, result)
+/// Numbers that are not too many are added up.
+impl Whole for Sum {
+    fn fits(&self, operands: &[&Layout], _result: &Layout) -> bool {
+        !may_be_once(operands[0])
     }
 
-    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        let &[Source::Array(x, ..)] = sources else { return Err(misfit()) };
-        dispatch!(float x.dtype, T => target.write(&[x], |y| self.write::<T>(x, y)), else {
-            return Err(misfit())
-        });
-        Ok(())
+    fn write<T: Real>(&self, operands: &[&Array], y: &mut [MaybeUninit<T>]) {
+        Sum::write(self, operands[0], y);
     }
 }
 
@@ -103,7 +92,7 @@ impl Op for Sum {
     type Saved = SharedLayout;
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
-        Some(Arc::new(self.clone()))
+        Some(Arc::new(OfWhole(self.clone())))
     }
 
     const UNSIGNED: Unsigned = Unsigned::Wrapped;
@@ -209,17 +198,13 @@ impl Mean {
     }
 }
 
-impl Direct for Mean {
-    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
-        takes(operands, result)
+impl Whole for Mean {
+    fn fits(&self, operands: &[&Layout], _result: &Layout) -> bool {
+        !may_be_once(operands[0])
     }
 
-    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        let &[Source::Array(x, ..)] = sources else { return Err(misfit()) };
-        dispatch!(float x.dtype, T => {
-            target.write(&[x], |y| kernels::mean(x.view::<T>(), &self.over.dims, y));
-        }, else { return Err(misfit()) });
-        Ok(())
+    fn write<T: Real>(&self, operands: &[&Array], y: &mut [MaybeUninit<T>]) {
+        kernels::mean(operands[0].view::<T>(), &self.over.dims, y);
     }
 }
 
@@ -227,7 +212,7 @@ impl Op for Mean {
     type Saved = SharedLayout;
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
-        Some(Arc::new(self.clone()))
+        Some(Arc::new(OfWhole(self.clone())))
     }
 
     fn name(&self) -> &'static str {
