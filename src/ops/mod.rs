@@ -88,6 +88,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 const ENTRIES: &[&[Entry]] = &[
     complex::ENTRIES,
     composite::contract::ENTRIES,
+    composite::curvature::ENTRIES,
     composite::distances::ENTRIES,
     composite::einsum::ENTRIES,
     composite::normal::ENTRIES,

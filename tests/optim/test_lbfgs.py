@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import rushlight as torch
+from rushlight._rushlight import _nn
 from rushlight.optim.lbfgs import _cubic_interpolate, _strong_wolfe
 
 
@@ -71,3 +72,22 @@ def test_others_search_along_a_line_as_well():
     assert calls > 1
     assert found == look(x, step, direction)[0] <= value + 1e-4 * step * gtd
     assert abs(gradient.dot(direction)) <= 0.9 * abs(gtd)
+
+
+def test_the_direction_is_that_of_the_matrix_that_is_never_there():
+    torch.manual_seed(0)
+    steps = [torch.randn(6, dtype=torch.float64) for _ in range(4)]
+    curvature = torch.diag(torch.arange(1.0, 7.0, dtype=torch.float64))
+    changes = [curvature @ step for step in steps]
+    shares = [1 / change.dot(step) for change, step in zip(changes, steps, strict=True)]
+    gradient, scale = torch.randn(6, dtype=torch.float64), torch.tensor(0.3, dtype=torch.float64)
+    inverse, one = scale * torch.eye(6, dtype=torch.float64), torch.eye(6, dtype=torch.float64)
+    for change, step, share in zip(changes, steps, shares, strict=True):
+        without = one - share * torch.outer(change, step)
+        inverse = without.T @ inverse @ without + share * torch.outer(step, step)
+    found = _nn.lbfgs_direction(gradient, changes, steps, shares, scale)
+    torch.testing.assert_close(found[0], -inverse @ gradient)
+    assert [weight.shape for weight in found[1:]] == [()] * 4
+    before = gradient.clone()
+    _nn.lbfgs_direction(gradient, changes, steps, shares, scale)
+    assert torch.equal(gradient, before)

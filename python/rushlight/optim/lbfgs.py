@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._rushlight import Tensor, cat, zeros_like
+from .._rushlight import Tensor, _nn, cat, zeros_like
 from ..autograd.grad_mode import enable_grad, no_grad
 from .optimizer import Optimizer
 from .parameterwise import number, parts
@@ -287,13 +287,9 @@ def _remember(state: dict[str, Any], change: Tensor, moved: Tensor, most: int) -
 
 def _direction(state: dict[str, Any], gradient: Tensor, most: int) -> Tensor:
     """Return the step of Newton as far as the last changes tell (the two-loop recursion)."""
-    turns = list(zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True))
     weights = state["al"] = state.get("al") or [None] * most
-    direction: Tensor = gradient.neg()
-    for place, (change, moved, share) in reversed(list(enumerate(turns))):
-        weights[place] = moved.dot(direction) * share
-        direction.add_(change, alpha=-weights[place])
-    direction.mul_(state["H_diag"])
-    for weight, (change, moved, share) in zip(weights, turns, strict=False):
-        direction.add_(moved, alpha=weight - change.dot(direction) * share)
+    if not state["ro"]:
+        return gradient.neg().mul_(state["H_diag"])
+    turns = (state["old_dirs"], state["old_stps"], state["ro"])
+    direction, *weights[: len(state["ro"])] = _nn.lbfgs_direction(gradient, *turns, state["H_diag"])
     return direction

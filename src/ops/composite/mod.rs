@@ -1,6 +1,7 @@
 //! Operations that are written in others, without a kernel or a rule of their own.
 
 pub mod contract;
+pub mod curvature;
 pub mod distances;
 pub mod einsum;
 pub mod moments;
