@@ -15,7 +15,7 @@ use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::forward_mode::tangents;
 use crate::dispatch::modes::{intercept, plain::What};
-use crate::dispatch::record::{gradient_edges, is_recorded, look, needed, record_numbers, trace, unrecorded};
+use crate::dispatch::record::{is_recorded, look, needed, record_numbers, trace, unrecorded};
 use crate::dispatch::{long_work, stored, view};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -260,23 +260,23 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     if mode::special() {
         return apply_traced(&op, inputs);
     }
-    let (mut arrays, standing) = look(inputs);
-    if !O::VIEW && long_work::is_long(op.effort(&arrays)) {
+    let mut looked = look(inputs);
+    if !O::VIEW && long_work::is_long(op.effort(&looked.arrays)) {
         return long_work::at_length(false, || apply(op, inputs));
     }
     if op.creation().is_some() {
-        let views = compute(&op, inputs, &mut arrays)?;
+        let views = compute(&op, inputs, &mut looked.arrays)?;
         trace(inputs, &views, |needed| {
             let saved = op.save(&Keep::new(inputs, &views, needed));
             OpRule { op, saved }
         })?;
         return Ok(views);
     }
-    let numbers = compute_numbers(&op, &mut arrays)?;
-    if !is_recorded(inputs, standing) {
-        return Ok(unrecorded(numbers, standing));
+    let numbers = compute_numbers(&op, &mut looked.arrays)?;
+    if !is_recorded(inputs, looked.standing) {
+        return Ok(unrecorded(numbers, looked.standing));
     }
-    let edges = gradient_edges(inputs)?;
+    let edges = looked.edges(inputs)?;
     let saved = op.save(&Keep::numbers(inputs, &numbers, needed(&edges)));
     record_numbers(boxed(OpRule { op, saved }), edges, numbers)
 }

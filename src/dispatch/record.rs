@@ -37,20 +37,51 @@ pub(crate) fn trace<R: Rule + 'static>(
     trace_any(inputs, outputs, &mut Some(rule))
 }
 
-/// The memory of an operation's inputs, as they show it, and what unrecorded results inherit of them.
-pub(crate) fn look(inputs: &[&Tensor]) -> (SmallVec<[Array; 3]>, Standing) {
+/// What an operation asks of its inputs before it runs.
+pub(crate) struct Looked {
+    /// Their memory, as they show it.
+    pub(crate) arrays: SmallVec<[Array; 3]>,
+    /// What unrecorded results inherit of them.
+    pub(crate) standing: Standing,
+    /// Where gradients go, as far as tensors know it of themselves.
+    edges: SmallVec<[Option<Edge>; 2]>,
+    /// A bit for each of the first inputs that has to be asked for its edge.
+    unknown: u64,
+}
+
+impl Looked {
+    /// Where gradients with respect to the inputs go.
+    pub(crate) fn edges(self, inputs: &[&Tensor]) -> Result<SmallVec<[Option<Edge>; 2]>> {
+        let mut edges = self.edges;
+        for (index, (edge, input)) in edges.iter_mut().zip(inputs).enumerate() {
+            if index >= 64 || self.unknown >> index & 1 == 1 {
+                *edge = input.gradient_edge()?;
+            }
+        }
+        Ok(edges)
+    }
+}
+
+/// Looks at each input once.
+pub(crate) fn look(inputs: &[&Tensor]) -> Looked {
     let mut arrays = SmallVec::with_capacity(inputs.len());
-    let mut all = Standing::default();
-    for input in inputs {
+    let mut edges = SmallVec::with_capacity(inputs.len());
+    let (mut all, mut unknown) = (Standing::default(), 0);
+    let records = mode::is_grad_enabled();
+    for (index, input) in inputs.iter().enumerate() {
         let reading = input.read();
         arrays.push(reading.array().clone());
-        let is_known = reading.requires_grad().is_some();
+        let requires_grad = reading.requires_grad();
+        let edge = if records && requires_grad == Some(true) { reading.edge() } else { None };
         let standing = reading.standing();
         drop(reading);
-        // A view asks its base.
-        all = all.and(if is_known { standing } else { input.standing() });
+        // A view asks its base, and a new leaf makes its node.
+        all = all.and(if requires_grad.is_some() { standing } else { input.standing() });
+        let is_unknown = requires_grad != Some(false) && edge.is_none();
+        unknown |= u64::from(is_unknown) << (index & 63);
+        edges.push(edge);
     }
-    (arrays, all)
+    Looked { arrays, standing: all, edges, unknown }
 }
 
 /// Whether an operation on inputs of this standing is recorded, on a thread that is not special.

@@ -152,7 +152,7 @@ impl Program {
     pub(super) fn empty_files(&self) -> Result<[Option<Array>; FILES.len()]> {
         let mut files = [const { None }; FILES.len()];
         for ((file, dtype), count) in files.iter_mut().zip(FILES).zip(self.files) {
-            *file = Some(Array::zeroed(&SharedLayout::new(Layout::contiguous(&[count])?), dtype)?);
+            *file = Some(Array::zeroed(&SharedLayout::contiguous(&[count])?, dtype)?);
         }
         Ok(files)
     }

@@ -9,6 +9,7 @@ use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
 
 use super::Layout;
+use crate::error::Result;
 use crate::sharing::Count;
 use crate::threads::atomic::{AtomicPtr, Ordering};
 
@@ -41,9 +42,12 @@ fn place(layout: &Layout) -> Option<&'static AtomicPtr<Counted>> {
         (false, true) => PLACES / 2,
         (false, false) => return None,
     };
+    Some(&COMMON[(spread(layout.shape()) + kind) % PLACES])
+}
+
+fn spread(shape: &[usize]) -> usize {
     let mix = |hash: usize, &size: &usize| (hash ^ size).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let hash = layout.shape().iter().fold(layout.ndim(), mix);
-    Some(&COMMON[((hash >> 32) + kind) % PLACES])
+    shape.iter().fold(shape.len(), mix) >> 32
 }
 
 impl SharedLayout {
@@ -58,6 +62,17 @@ impl SharedLayout {
             }
         }
         SharedLayout::counted(layout, 1)
+    }
+
+    /// A handle to the layout of row-major elements from the start of the storage, which is mostly there already.
+    pub fn contiguous(shape: &[usize]) -> Result<SharedLayout> {
+        // SAFETY: what a place points to is never freed.
+        match unsafe { COMMON[spread(shape) % PLACES].load(Ordering::Acquire).as_ref() } {
+            Some(common) if common.layout.shape() == shape && common.layout.is_plain() => {
+                Ok(SharedLayout(common.into()))
+            }
+            _ => Layout::contiguous(shape).map(SharedLayout::new),
+        }
     }
 
     fn counted(layout: Layout, handles: u32) -> SharedLayout {
@@ -158,6 +173,7 @@ mod tests {
         let common: Vec<_> = (0..PLACES).filter(|&size| layout(size).is(&layout(size))).collect();
         assert!(common.len() > PLACES / 4);
         for &size in &common {
+            assert!(SharedLayout::contiguous(&[size, 7]).unwrap().is(&layout(size)));
             assert!(layout(size).clone().is(&layout(size)));
             let offset = SharedLayout::new(
                 Layout::strided([size, 7].as_slice().into(), [7, 1].as_slice().into(), 2).unwrap(),
@@ -189,6 +205,10 @@ mod tests {
         let counted = again.iter().filter(|it| it.target().handles.get() == 1).count();
         assert!(counted >= 3 * PLACES);
         assert!(again.iter().zip(0..).all(|(layout, size)| layout.shape() == [size, 7]));
+        for (layout, size) in again.iter().zip(0..) {
+            assert_eq!(SharedLayout::contiguous(&[size, 7]).unwrap(), *layout);
+        }
+        assert!(SharedLayout::contiguous(&[usize::MAX, 2]).is_err());
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Array {
 
     /// Uninitialised elements of a shape.
     pub fn uninit_shape(shape: &[usize], dtype: DType) -> Result<Array> {
-        Array::uninit(&SharedLayout::new(Layout::contiguous(shape)?), dtype)
+        Array::uninit(&SharedLayout::contiguous(shape)?, dtype)
     }
 
     /// Elements copied from a slice.

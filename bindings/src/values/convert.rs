@@ -89,7 +89,12 @@ pub(crate) fn ints<'py>(
     argument: &str,
     elements: impl Iterator<Item = Bound<'py, PyAny>>,
 ) -> PyResult<Ints> {
-    let convert = |(at, element): (usize, Bound<'py, PyAny>)| {
+    let convert = |at: usize, element: Bound<'py, PyAny>| {
+        if element.is_exact_instance_of::<PyInt>()
+            && let Ok(value) = element.extract()
+        {
+            return Ok(value);
+        }
         let other_type = || format!("type must be tuple of ints,but got {}", type_name(&element));
         let why = match as_tensor(&element) {
             Some(tensor) if is_index_tensor(tensor) => return item(tensor).map(Scalar::to::<i64>),
@@ -105,7 +110,11 @@ pub(crate) fn ints<'py>(
             "{function}(): argument '{argument}' failed to unpack the object at pos {place} with error \"{why}\""
         )))
     };
-    elements.enumerate().map(convert).collect()
+    let mut all = Ints::new();
+    for (at, element) in elements.enumerate() {
+        all.push(convert(at, element)?);
+    }
+    Ok(all)
 }
 
 fn item(tensor: &Tensor) -> PyResult<Scalar> {

@@ -113,7 +113,7 @@ pub fn empty_permuted(shape: &[i64], order: &[i64], dtype: DType) -> Result<Tens
 /// Every element `value`.
 pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
     check_value(value, dtype)?;
-    filled(&SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?)?), value, dtype)
+    filled(&SharedLayout::contiguous(&shape::checked_shape(shape)?)?, value, dtype)
 }
 
 fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> {
@@ -206,7 +206,7 @@ fn plainly_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if layout.is_plain() {
         return filled(&layout, value, dtype);
     }
-    let tensor = filled(&SharedLayout::new(Layout::contiguous(&[layout.numel()])?), value, dtype)?;
+    let tensor = filled(&SharedLayout::contiguous(&[layout.numel()])?, value, dtype)?;
     Ok(Tensor::from_array(tensor.array().with_layout(layout.packed())))
 }
 
@@ -233,7 +233,7 @@ fn fill_diagonal(matrix: &Array) -> Result<()> {
 
 /// The numbers of a unit matrix.
 pub(crate) fn unit(rows: usize, columns: usize, dtype: DType) -> Result<Array> {
-    let matrix = Array::zeroed(&SharedLayout::new(Layout::contiguous(&[rows, columns])?), dtype)?;
+    let matrix = Array::zeroed(&SharedLayout::contiguous(&[rows, columns])?, dtype)?;
     fill_diagonal(&matrix)?;
     Ok(matrix)
 }

@@ -203,7 +203,7 @@ impl Op for Embed {
 
 /// Zeros of a shape with `x` as the part.
 pub(crate) fn embed(x: &Tensor, part: Part, whole: &[usize], name: &'static str) -> Result<Tensor> {
-    apply_one(Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)?), name }, &[x])
+    apply_one(Embed { part, whole: SharedLayout::contiguous(whole)?, name }, &[x])
 }
 
 /// `embed`, of a part that shows these parameters.
@@ -214,11 +214,7 @@ pub(crate) fn embed_given(
     name: &'static str,
     given: Attributes,
 ) -> Result<Tensor> {
-    apply_one_with_attributes(
-        Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)?), name },
-        given,
-        &[x],
-    )
+    apply_one_with_attributes(Embed { part, whole: SharedLayout::contiguous(whole)?, name }, given, &[x])
 }
 
 /// One element of a dimension, which goes.

@@ -8,6 +8,7 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, portable, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::{Beside, Direct, Lies, ROOM, Side, Source, Target, beside, misfit};
 use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
+use crate::dispatch::record::form;
 use crate::dispatch::{binary, in_place};
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::{Error, Result};
@@ -285,28 +286,29 @@ fn check_whole(x: &Tensor, product: &[usize]) -> Result<()> {
 }
 
 fn check_addmm(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<[usize; 2]> {
-    if x.dtype() != b.dtype() {
-        return Err(Error::AddmmDTypes { dtype1: x.dtype(), dtype2: b.dtype() }.into());
+    let [left, right] = [a, b].map(form);
+    let (dtype, dtype2) = (x.dtype(), right.dtype);
+    if dtype != dtype2 {
+        return Err(Error::AddmmDTypes { dtype1: dtype, dtype2 }.into());
     }
-    if a.dtype() != b.dtype() {
-        return Err(Error::LinearDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    if left.dtype != dtype2 {
+        return Err(Error::LinearDTypes { dtype1: left.dtype, dtype2 }.into());
     }
-    let (left, right) = (a.layout(), b.layout());
-    for (layout, argument) in [(&left, "mat1"), (&right, "mat2")] {
-        if layout.ndim() != 2 {
-            return Err(Error::MatrixRank { argument, ndim: layout.ndim() }.into());
+    for (form, argument) in [(&left, "mat1"), (&right, "mat2")] {
+        if form.layout.ndim() != 2 {
+            return Err(Error::MatrixRank { argument, ndim: form.layout.ndim() }.into());
         }
     }
-    check_matrix_sizes(left.shape(), right.shape())?;
-    refuse_bool(a, "addmm_impl_cpu_")?;
-    Ok([left.shape()[0], right.shape()[1]])
+    check_matrix_sizes(left.layout.shape(), right.layout.shape())?;
+    refuse_bool(left.dtype, "addmm_impl_cpu_")?;
+    Ok([left.layout.shape()[0], right.layout.shape()[1]])
 }
 
 /// `βx + α av` for a matrix a and a vector v.
 pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Tensor> {
     check_mapped("mv", [2, 1], a, v)?;
     check_addmv(x, a, v)?;
-    refuse_bool(a, "addmv_impl_cpu")?;
+    refuse_bool(a.dtype(), "addmv_impl_cpu")?;
     apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
 }
 
@@ -345,7 +347,7 @@ pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<T
     if dtype != dtype1 || dtype1 != dtype2 {
         return Err(Error::BatchDTypes { dtype, dtype1, dtype2 }.into());
     }
-    refuse_bool(a, "bmm")?;
+    refuse_bool(a.dtype(), "bmm")?;
     apply_one(AddProduct { product: Matrices::BATCHES, weights }, &[x, a, b])
 }
 

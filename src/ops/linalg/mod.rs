@@ -92,8 +92,9 @@ impl Matrices {
 
     /// Room for results of this shape for each matrix.
     fn room(&self, shape: &[usize], dtype: DType) -> Result<Array> {
-        let layout = Layout::contiguous(&[&self.lead[..], shape].concat())?;
-        Array::zeroed(&SharedLayout::new(layout), dtype)
+        let mut sizes = Dims::from_slice(&self.lead);
+        sizes.extend_from_slice(shape);
+        Array::zeroed(&SharedLayout::contiguous(&sizes)?, dtype)
     }
 
     /// `room` for matrices that lie column by column, of the type of these.

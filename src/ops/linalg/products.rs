@@ -18,7 +18,7 @@ pub use vectors::{dot, vdot};
 
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::modes::intercept;
-use crate::dispatch::record::records;
+use crate::dispatch::record::{form, records};
 use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::linalg::gemm;
@@ -29,7 +29,7 @@ use crate::ops::geometry::{permute, reshape};
 use crate::ops::linalg::bilinear::Product;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::mul;
-use crate::shape::{self, Dims, Layout};
+use crate::shape::{Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// C = A B for matrices, or for every pair of two batches
@@ -273,7 +273,6 @@ fn as_is(a: &Tensor, turned: bool) -> Result<Tensor> {
 /// elements. Integers are multiplied as the widest ones: what wraps around there wraps around here.
 fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
     let dtype = a.0.dtype;
-    shape::checked_shape(&shape::signed(shape))?;
     let wide = if dtype.is_float() || dtype.is_complex() { dtype } else { DType::Int64 };
     let mut c = Array::uninit_shape(shape, wide)?;
     let (wide_a, wide_b) = (copy::as_type(a.0, wide)?, copy::as_type(b.0, wide)?);
@@ -307,17 +306,17 @@ fn fixed<T: Ring, D: Dimension>((array, turned): (&Array, bool)) -> ArrayView<'_
 /// The product of two matrices.
 pub fn mm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     check_mapped("mm", [2, 2], a, b)?;
-    let (left, right) = (a.layout(), b.layout());
-    for (layout, argument) in [(&left, "self"), (&right, "mat2")] {
-        if layout.ndim() != 2 {
+    let [left, right] = [a, b].map(form);
+    for (form, argument) in [(&left, "self"), (&right, "mat2")] {
+        if form.layout.ndim() != 2 {
             return Err(Error::NotMatrix { argument }.into());
         }
     }
-    check_matrix_sizes(left.shape(), right.shape())?;
-    if a.dtype() != b.dtype() {
-        return Err(Error::MatrixDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    check_matrix_sizes(left.layout.shape(), right.layout.shape())?;
+    if left.dtype != right.dtype {
+        return Err(Error::MatrixDTypes { dtype1: left.dtype, dtype2: right.dtype }.into());
     }
-    refuse_bool(a, "addmm_impl_cpu_")?;
+    refuse_bool(left.dtype, "addmm_impl_cpu_")?;
     Matrices::TWO.call(a, b)
 }
 
@@ -328,7 +327,7 @@ pub fn bmm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     if a.dtype() != b.dtype() {
         return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
     }
-    refuse_bool(a, "bmm")?;
+    refuse_bool(a.dtype(), "bmm")?;
     Matrices::BATCHES.call(a, b)
 }
 
@@ -347,7 +346,7 @@ pub fn mv(a: &Tensor, x: &Tensor) -> Result<Tensor> {
         let (dtype, dtype1, dtype2) = (x.dtype(), a.dtype(), x.dtype());
         return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
     }
-    refuse_bool(a, "addmv_impl_cpu")?;
+    refuse_bool(a.dtype(), "addmv_impl_cpu")?;
     MatrixVector::default().call(a, x)
 }
 

@@ -15,7 +15,7 @@ use crate::ops::geometry::{expand, join, part};
 use crate::ops::sampling::generator::{Generator, given};
 use crate::ops::sampling::random::{MANY, apart, drawn_from};
 use crate::schema::{Entry, IntoReply, function};
-use crate::shape::{self, Layout, SharedLayout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// A number for every element, drawn in order.
@@ -26,7 +26,7 @@ fn drawn(
 ) -> Result<Array> {
     let sizes = shape::broadcast(inputs[0].layout.shape(), inputs[1].layout.shape())?;
     let dtype = inputs[0].dtype;
-    let mut drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
+    let mut drawn = Array::zeroed(&SharedLayout::contiguous(&sizes)?, dtype.wide())?;
     let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
     let (first, second) = (seen(inputs[0])?, seen(inputs[1])?);
     let generator = given(generator);

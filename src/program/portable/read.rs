@@ -226,7 +226,7 @@ impl Body<'_> {
                         let shared = bool::read(&mut self.from)?;
                         let bytes = Vec::<u8>::read(&mut self.from)?;
                         let storage = self.memory(&bytes)?;
-                        let layout = SharedLayout::new(Layout::contiguous(&[bytes.len()])?);
+                        let layout = SharedLayout::contiguous(&[bytes.len()])?;
                         Place::Fixed { numbers: Array { storage, layout, dtype: DType::UInt8 }, shared }
                     }
                     _ => return Err(damaged("a place is of no kind")),

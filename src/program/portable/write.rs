@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::ops;
 use crate::ops::creation::copy;
 use crate::program::{Gradient, Number, Operand, Place, Program};
-use crate::shape::{Layout, SharedLayout};
+use crate::shape::SharedLayout;
 use crate::tensor::{Array, Tensor};
 
 /// What is written beside a program.
@@ -32,7 +32,7 @@ fn refused<T>(node: &str, why: &'static str) -> Result<T> {
 /// All bytes that an array is part of.
 pub(super) fn bytes(array: &Array) -> Result<Vec<u8>> {
     let whole = copy::whole(array)?;
-    let layout = SharedLayout::new(Layout::contiguous(&[whole.storage.room()])?);
+    let layout = SharedLayout::contiguous(&[whole.storage.room()])?;
     let all = Array { storage: whole.storage, layout, dtype: DType::UInt8 };
     Ok(all.slice::<u8>().unwrap_or_default().to_vec())
 }

@@ -13,7 +13,7 @@ use crate::kernels::neural::attention::{Scores, turn};
 use crate::kernels::parallel::parallel_items;
 use crate::kernels::pointwise::zip;
 use crate::ops::neural::scratch::{elements, room};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::Array;
 
 /// Scores of a stretch of queries.
@@ -98,7 +98,7 @@ impl<'a, T: Real> Heads<'a, T> {
         let (samples, heads, queries, _) = self.q.dim();
         let size = self.v.dim().3;
         let mut y = Array::uninit_shape(&[samples, heads, queries, size], T::DTYPE)?;
-        let mut logs = Array::zeroed(&Layout::contiguous(&[samples, heads, queries])?.into(), T::DTYPE)?;
+        let mut logs = Array::zeroed(&SharedLayout::contiguous(&[samples, heads, queries])?, T::DTYPE)?;
         let stretch = self.stretch();
         let each = y.fresh::<T>().chunks_mut(queries * size).zip(logs.owned::<T>().chunks_mut(queries));
         let parts = each.enumerate().flat_map(|(head, (y, logs))| {
@@ -135,7 +135,7 @@ impl<'a, T: Real> Heads<'a, T> {
         };
         let zeros = |wanted: bool, array: &ArrayView4<'_, T>| {
             let shape: &[usize] = if wanted { array.shape() } else { &[0] };
-            Array::zeroed(&Layout::contiguous(shape)?.into(), T::DTYPE)
+            Array::zeroed(&SharedLayout::contiguous(shape)?, T::DTYPE)
         };
         let mut found = [zeros(wanted[0], &self.q)?, zeros(wanted[1], &self.k)?, zeros(wanted[2], &self.v)?];
         let (_, _, queries, size) = self.q.dim();

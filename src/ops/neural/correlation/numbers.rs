@@ -14,7 +14,7 @@ use crate::kernels::linalg::gemm;
 use crate::kernels::neural::windows::Windows;
 use crate::kernels::parallel::parallel_items;
 use crate::ops::neural::scratch::{elements, room};
-use crate::shape::{Layout, SharedLayout};
+use crate::shape::SharedLayout;
 use crate::storage;
 use crate::tensor::Array;
 
@@ -142,7 +142,7 @@ impl<'a> Work<'a> {
     }
 
     fn input<T: Number>(&self, shape: &[usize], output: &[T], weight: &[T]) -> Result<Array> {
-        let mut x = Array::zeroed(&SharedLayout::new(Layout::contiguous(shape)?), T::DTYPE)?;
+        let mut x = Array::zeroed(&SharedLayout::contiguous(shape)?, T::DTYPE)?;
         let shares = x.owned::<T>().chunks_mut((self.input * self.share).max(1)).enumerate();
         parallel_items(shares, 1, |(index, x): (usize, &mut [T])| {
             let mut columns = room::<T>(self.rows * self.longest);

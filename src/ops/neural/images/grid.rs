@@ -13,7 +13,7 @@ use crate::graph::{Attributes, Shown};
 use crate::kernels::neural::grid::{Beyond, View};
 use crate::ops::creation::copy;
 use crate::ops::neural::scratch::elements;
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::{Array, Tensor};
 
 /// y(n, c, p) = Σ w(p, e) x(n, c, e) over the elements e around the point p, which is what `kernels::neural::grid` has.
@@ -80,7 +80,7 @@ impl AtOnce for Grid {
         let (image, points, gradient) = (image?, points?, gradient?);
         let zeros = |of: &Array, is_wanted: bool| {
             let shape = if is_wanted { of.layout.shape() } else { &[0] };
-            Array::zeroed(&Layout::contiguous(shape)?.into(), of.dtype)
+            Array::zeroed(&SharedLayout::contiguous(shape)?, of.dtype)
         };
         let (mut to_image, mut to_points) = (zeros(&image, wanted[0])?, zeros(&points, wanted[1])?);
         let view = self.view(&image, &points);

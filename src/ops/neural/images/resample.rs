@@ -16,7 +16,7 @@ use crate::kernels::neural::taps;
 use crate::kernels::neural::taps::{Along, Taps};
 use crate::ops::conjugate::by_parts;
 use crate::ops::creation::{copy, create};
-use crate::shape::{Layout, SharedLayout, checked_shape, signed};
+use crate::shape::{SharedLayout, checked_shape, signed};
 use crate::tensor::{Array, Tensor};
 
 /// The map of one dimension.
@@ -102,7 +102,7 @@ impl Resample {
             let dim = shape.len() - 1 - axis.behind;
             let inner = shape[dim + 1..].iter().product();
             shape[dim] = axis.taps.count();
-            let mut result = Array::zeroed(&SharedLayout::new(Layout::contiguous(&shape)?), DType::UInt8)?;
+            let mut result = Array::zeroed(&SharedLayout::contiguous(&shape)?, DType::UInt8)?;
             if let Some(from) = array.slice() {
                 taps::gather_bytes(from, result.owned(), &axis.taps, axis.size, inner)?;
             }

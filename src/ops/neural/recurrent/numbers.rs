@@ -10,7 +10,7 @@ use crate::kernels::linalg::gemm;
 use crate::kernels::neural::gates::{Back, Step};
 use crate::kernels::wide::Wide;
 use crate::ops::neural::scratch::{elements, room};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::storage;
 use crate::tensor::Array;
 
@@ -52,7 +52,7 @@ impl<'a, T: Wide> Layer<'a, T> {
     }
 
     fn array(&self, shape: &[usize]) -> Result<Array> {
-        Array::zeroed(&Layout::contiguous(shape)?.into(), T::DTYPE)
+        Array::zeroed(&SharedLayout::contiguous(shape)?, T::DTYPE)
     }
 
     /// What is shown at every step, the last of that and of the memories, and the gates and memories of all steps.

@@ -8,7 +8,7 @@ use crate::kernels::linalg::gemm;
 use crate::kernels::neural::gates::{Cell, StateStep};
 use crate::kernels::wide::Wide;
 use crate::ops::neural::scratch::{elements, room};
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::Array;
 
 /// What is shown at every step, and the last of that, from the input, the weights of it and of the state, two biases
@@ -23,7 +23,7 @@ pub(super) fn along<T: Wide>(cell: Cell, arrays: &[Array], reverse: bool) -> Res
     gemm::matmul_into(rows, matrix(elements(to_gates), width).reversed_axes(), said.owned());
     let own = gemm::Repeated::new(matrix(elements::<T>(own), size).reversed_axes(), samples);
     let mut told = room::<T>(sums);
-    let mut all = Array::zeroed(&Layout::contiguous(&[steps, samples, size])?.into(), T::DTYPE)?;
+    let mut all = Array::zeroed(&SharedLayout::contiguous(&[steps, samples, size])?, T::DTYPE)?;
     let mut before: Option<usize> = None;
     for place in places(steps, reverse) {
         interrupt::unwind_if_due();
