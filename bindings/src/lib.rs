@@ -77,7 +77,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::modes::intercept::{
         Operation, beneath_interceptor, declining as declining_dispatch, has_no_data, interceptors,
-        is_dispatching_to_subclasses, make_hollow, pop_interceptor, push_interceptor,
+        is_dispatching_to_subclasses, make_without_data, pop_interceptor, push_interceptor,
         set_dispatching_to_subclasses,
     };
     #[pymodule_export]

@@ -66,7 +66,7 @@ impl Packer for PythonPacker {
             let unpack = Reference::new(self.unpack.get().clone_ref(py));
             Ok::<_, PyErr>(PythonKept { unpack, packed: Reference::new(packed.unbind()) })
         };
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         Ok(Box::new(Python::attach(pack).map_err(carry)?))
     }
 
@@ -98,7 +98,7 @@ impl PythonKept {
 
 impl Packed for PythonKept {
     fn unpack(&self) -> Result<Tensor> {
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         Python::attach(|py| self.run(py)).map_err(carry)
     }
 

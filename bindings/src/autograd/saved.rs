@@ -182,7 +182,7 @@ pub(super) fn show_saved(saved: &Saved, node: &NodeRef) -> Result<Tensor> {
     if !saved.is_former() || saved.is_packed() {
         return Ok(tensor);
     }
-    let _aside = HostCodeGuard::new();
+    let _host_code = HostCodeGuard::new();
     let _on = GradModeGuard::new(true);
     cast::clone(&tensor)
 }
@@ -257,7 +257,7 @@ struct PythonWatcher(Reference<PyAny>);
 impl Watcher for PythonWatcher {
     fn before_write(&self, tensor: &Tensor) -> Result<()> {
         let tell = |py: Python<'_>| self.0.get().bind(py).call1((wrap(py, tensor.clone())?,)).map(drop);
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         Python::attach(tell).map_err(carry)
     }
 }

@@ -143,11 +143,10 @@ impl Op for Cholesky {
     }
 }
 
-const OF_ELEMENTS: HalfTypes = HalfTypes::ElementsRefusedBy("cholesky_cpu");
+const CHOLESKY: Routine =
+    Routine::of("linalg.cholesky").half_types(HalfTypes::ElementsRefusedBy("cholesky_cpu"));
 
-const CHOLESKY: Routine = Routine::of("linalg.cholesky").half_types(OF_ELEMENTS);
-
-const OLD_CHOLESKY: Routine = Routine::of("cholesky").refused_by("cholesky_cpu").half_types(OF_ELEMENTS);
+const OLD_CHOLESKY: Routine = Routine::of("cholesky").elements_refused_by("cholesky_cpu");
 
 /// The lower triangles whose products with their transposes the matrices are, or the upper ones; for
 /// torch's `cholesky` if `old`, else for `linalg.cholesky`.

@@ -5,15 +5,12 @@ use smallvec::smallvec;
 use super::factors::{Factors, changes, lu_unpack};
 use super::solve::broadcast;
 use super::triangular::{check_factored, solve_triangular};
-use super::{
-    HalfTypes, Matrices, Routine, adjoint, adjoint_numbers, check_matrix, moved_sides, refuse_failed, turned,
-};
+use super::{Matrices, Routine, adjoint, adjoint_numbers, check_matrix, moved_sides, refuse_failed, turned};
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{self, Answer, Call};
-use crate::dispatch::binary;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
-use crate::dispatch::view;
+use crate::dispatch::{binary, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -106,9 +103,7 @@ pub(super) fn check_rank(a: &Tensor, operation: &'static str) -> Result<()> {
     }
 }
 
-const OF_ELEMENTS: HalfTypes = HalfTypes::ElementsRefusedBy("lu_cpu");
-
-const LU_FACTOR: Routine = Routine::of("torch.lu_factor").refused_by("lu_cpu").half_types(OF_ELEMENTS);
+const LU_FACTOR: Routine = Routine::of("torch.lu_factor").elements_refused_by("lu_cpu");
 
 /// Both triangles of matrices in one, and with which row each one was exchanged, counted from one.
 pub(super) fn lu_factor(a: &Tensor, exchange: bool, routine: Routine) -> Result<(Tensor, Tensor)> {
@@ -260,7 +255,7 @@ impl Op for Lu {
 
 /// The exchanges of rows, and the triangles, of matrices.
 pub fn lu(a: &Tensor, exchange: bool) -> Result<(Tensor, Tensor, Tensor)> {
-    const LU: Routine = Routine::of("linalg.lu").refused_by("lu_cpu").half_types(OF_ELEMENTS);
+    const LU: Routine = Routine::of("linalg.lu").elements_refused_by("lu_cpu");
     check_rank(a, LU.operation)?;
     check_matrix(a, LU)?;
     let (lower, upper, exchange) = three(apply(Lu { exchange }, &[a])?);

@@ -317,6 +317,11 @@ impl Routine {
         Routine { kernel: Some(kernel), half: HalfTypes::RefusedBy(kernel), ..self }
     }
 
+    /// The same, where the kernel is not called if there are no elements, and then refuses no half types.
+    const fn elements_refused_by(self, kernel: &'static str) -> Routine {
+        Routine { kernel: Some(kernel), half: HalfTypes::ElementsRefusedBy(kernel), ..self }
+    }
+
     fn check_half(self, x: &Tensor) -> Result<()> {
         let (operation, dtype) = (self.operation, x.dtype());
         match self.half {

@@ -4,7 +4,7 @@ use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use super::values_only::{Values, alone};
-use super::{HalfTypes, Matrices, Routine, adjoint, as_column, as_row, check_phase, check_square, place};
+use super::{Matrices, Routine, adjoint, as_column, as_row, check_phase, check_square, place};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
@@ -133,9 +133,7 @@ fn is_upper(triangle: &str) -> Result<bool> {
     }
 }
 
-pub(super) const EIGH: Routine = Routine::of("linalg.eigh")
-    .refused_by("linalg_eigh_cpu")
-    .half_types(HalfTypes::ElementsRefusedBy("linalg_eigh_cpu"));
+pub(super) const EIGH: Routine = Routine::of("linalg.eigh").elements_refused_by("linalg_eigh_cpu");
 
 /// The eigenvalues of symmetric matrices, and their eigenvectors as columns. The lower triangle is
 /// read if `triangle` is `"L"`, the upper one if it is `"U"`.

@@ -1,5 +1,6 @@
 //! Elements kept between bounds, which are numbers or tensors.
 
+mod directly;
 mod entries;
 
 use std::sync::Arc;
@@ -17,10 +18,11 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare::{ge, gt, le, lt};
-use crate::ops::pointwise::{directly::Between, logical, select::where_};
+use crate::ops::pointwise::{logical, select::where_};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
+use directly::Between;
 pub use entries::ENTRIES;
 
 /// A bound of `clamp`.
@@ -53,11 +55,11 @@ struct Clamp {
 }
 
 // What is not a number stays so, and a bound that is none makes everything so.
-pub(super) fn at_least<T: Number>(x: T, bound: T) -> T {
+fn at_least<T: Number>(x: T, bound: T) -> T {
     if x < bound || bound.is_nan() { bound } else { x }
 }
 
-pub(super) fn at_most<T: Number>(x: T, bound: T) -> T {
+fn at_most<T: Number>(x: T, bound: T) -> T {
     if x > bound || bound.is_nan() { bound } else { x }
 }
 

@@ -59,7 +59,7 @@ impl Rule for Custom {
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         let answers = Python::attach(|py| self.backward(py, gradients)).map_err(carry)?;
         for (edge, answer) in at.node.edges().iter().zip(&answers) {
             if let (Some(edge), Some(answer)) = (edge, answer)
@@ -73,7 +73,7 @@ impl Rule for Custom {
     }
 
     fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         Python::attach(|py| self.forward(py, tangents)).map_err(carry)
     }
 
