@@ -4,6 +4,7 @@ The table of rooms is that of ARCHITECTURE.md.
 """
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,30 @@ def test_folders_are_narrow():
     sizes = dict(folders())
     assert len(sizes) > 100, "too few folders were read"
     assert {name for name, size in sizes.items() if size > ENTRIES} == WIDE.keys()
+
+
+# Each package of Rust, and where what it declares is used. The models compile files of the engine.
+PACKAGES = {
+    ".": ("src", "benches", "tests/engine"),
+    "bindings": ("bindings/src", "bindings/build.rs"),
+    "tests/models": ("tests/models", "src"),
+}
+
+
+def declared(manifest):
+    """Return the packages that a manifest asks for."""
+    sections = re.split(r"^\[(.+)\]$", manifest, flags=re.MULTILINE)
+    pairs = zip(sections[1::2], sections[2::2], strict=True)
+    wanted = [body for name, body in pairs if name.endswith("dependencies")]
+    return [name for body in wanted for name in re.findall(r"^([\w-]+) *=", body, flags=re.MULTILINE)]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_dependency_of_rust_is_used(package):
+    names = declared((TOP / package / "Cargo.toml").read_text(encoding="utf-8"))
+    assert len(names) >= 3
+    places = [TOP / place for place in PACKAGES[package]]
+    files = [file for place in places for file in ([place] if place.is_file() else place.rglob("*.rs"))]
+    code = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    unused = [name for name in names if not re.search(rf"\b{name.replace('-', '_')}\b *(::|;|\{{)", code)]
+    assert not unused

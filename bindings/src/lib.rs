@@ -41,11 +41,13 @@ mod _rushlight {
         undefined_gradient, will_execute,
     };
     #[pymodule_export]
+    use super::autograd::context::FunctionBase;
+    #[pymodule_export]
     use super::autograd::creation::{creation_of, set_creation};
     #[pymodule_export]
     use super::autograd::descent::{descend, drop_gradients};
     #[pymodule_export]
-    use super::autograd::function::{FunctionBase, refuse};
+    use super::autograd::function::refuse;
     #[pymodule_export]
     use super::autograd::hooks::RemovableHandle;
     #[pymodule_export]
@@ -55,10 +57,9 @@ mod _rushlight {
     #[pymodule_export]
     use super::autograd::node::GraphNode;
     #[pymodule_export]
-    use super::autograd::saved::{
-        SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,
-        set_version, top_packer, watch_writes,
-    };
+    use super::autograd::packing::{packers_refusal, pop_packer, push_packer, refuse_packers, top_packer};
+    #[pymodule_export]
+    use super::autograd::saved::{SavedTensor, increment_version, set_version, watch_writes};
     #[pymodule_export]
     use super::calls::inventory::signatures;
     #[pymodule_export]
@@ -80,7 +81,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::modes::intercept::{
         Operation, beneath_interceptor, declining as declining_dispatch, has_no_data, interceptors,
-        is_dispatching_to_subclasses, make_hollow, pop_interceptor, push_interceptor,
+        is_dispatching_to_subclasses, make_without_data, pop_interceptor, push_interceptor,
         set_dispatching_to_subclasses,
     };
     #[pymodule_export]
@@ -145,7 +146,7 @@ mod _rushlight {
         values::generator::install(module)?;
         values::size::install(module)?;
         tensor::install(module)?;
-        autograd::collector::install(module.py())?;
+        autograd::collector::install(module.py(), autograd::HOLDERS)?;
         functions::install(module)
     }
 }

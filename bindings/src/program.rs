@@ -122,7 +122,7 @@ struct OnceMore(Weak<Inner>);
 impl Again for OnceMore {
     fn again(&self, known: &[Tensor]) -> rushlight::Result<Vec<Tensor>> {
         let inner = self.0.upgrade().ok_or(Error::CalledOtherwise {})?;
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         Python::attach(|py| inner.once_more(py, known)).map_err(carry)
     }
 }

@@ -78,7 +78,9 @@ class _Intercepted(Call):
         if any(isinstance(one, Tensor) and id(one) not in replaced for one in operands):
             return NotImplemented
         if self.operation.in_place:
-            if _rushlight._is_minding() or any(id(other) != own for own, other in replaced.items()):
+            if _rushlight._is_dispatching_to_subclasses() or any(
+                id(other) != own for own, other in replaced.items()
+            ):
                 return NotImplemented
             self.operation.compute()
             return self.args[0]
@@ -97,7 +99,7 @@ def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
         if (bound := _bind(func, _operands(func, given), given, {})) is not None:
             answer = _Settled(func, *bound, result).proceed()
             return given["self"] if name.endswith("_") and func._schema.is_mutable else answer
-    if isinstance(result, Tensor) and _rushlight._is_minding():
+    if isinstance(result, Tensor) and _rushlight._is_dispatching_to_subclasses():
         _check_filled(name, given, result)
     return result
 
@@ -117,7 +119,7 @@ def _check_filled(name: str, given: Mapping[str, Any], result: Tensor) -> None:
     """Refuse what was computed of tensors without numbers and no class has been shown."""
     for one in given.values():
         for tensor in one if isinstance(one, (list, tuple)) else (one,):
-            has_no_data = isinstance(tensor, Tensor) and _rushlight._is_hollow(tensor)
+            has_no_data = isinstance(tensor, Tensor) and _rushlight._has_no_data(tensor)
             if has_no_data and _rushlight._memory_of(tensor) != _rushlight._memory_of(result):
                 raise NotImplementedError(f"Could not run 'aten::{name}', which no class was shown.")
 
@@ -175,7 +177,7 @@ def _shown(
 
 def _is_same_memory(one: Any, other: Any) -> bool:
     """Tell whether a tensor is another one, perhaps in other sizes."""
-    if not (isinstance(one, Tensor) and isinstance(other, Tensor)) or _rushlight._is_hollow(other):
+    if not (isinstance(one, Tensor) and isinstance(other, Tensor)) or _rushlight._has_no_data(other):
         return False
     return one.numel() == other.numel() and one.data_ptr() == other.data_ptr()
 

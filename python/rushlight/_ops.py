@@ -206,7 +206,7 @@ class Call:
     def subclassed(self) -> list[Tensor]:
         """Return the arguments whose classes are shown operations: one of each, derived classes first."""
         found: list[Tensor] = []
-        if not _rushlight._is_minding():
+        if not _rushlight._is_dispatching_to_subclasses():
             return found
         for given in (*self.args, *self.kwargs.values()):
             for one in given if isinstance(given, (list, tuple)) else (given,):

@@ -73,9 +73,9 @@ def _validate_loaded_sparse_tensors() -> None:
 
 def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Tensor:
     """Make a tensor without numbers."""
-    from ._tensors.meta import hollow
+    from ._tensors.meta import without_data
 
-    made: Tensor = hollow(size, stride, 0, dtype).requires_grad_(requires_grad)
+    made: Tensor = without_data(size, stride, 0, dtype).requires_grad_(requires_grad)
     return made
 
 

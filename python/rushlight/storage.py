@@ -14,7 +14,7 @@ from . import _rushlight as native
 from ._lazy import on_first_use
 from ._rushlight import (
     Tensor,
-    _is_hollow,
+    _has_no_data,
     _is_memory_resizable,
     _resize_memory,
     _storage_of,
@@ -412,7 +412,7 @@ def untyped_storage(tensor: Tensor) -> UntypedStorage:
     whole = _whole_memory(tensor)
     if whole is None:
         raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
-    if _is_hollow(tensor):
+    if _has_no_data(tensor):
         absent = _Absent.__new__(_Absent)
         absent._memory, absent._is_part = whole, True
         return absent

@@ -286,7 +286,7 @@ fn through_any(
     let recording = records(&inputs);
     check(x, recording)?;
     if x.is_subclassed() {
-        return through_minded(x, recording, operation);
+        return through_subclass(x, recording, operation);
     }
     let target = x.memory();
     others.iter().try_for_each(|other| check_other(&target, &other.array()))?;
@@ -335,7 +335,7 @@ pub(crate) fn former(x: &Tensor) -> Result<Array> {
 
 /// `through` of a tensor of a dispatch subclass: it is shown the operation and a copy.
 #[cold]
-fn through_minded(
+fn through_subclass(
     x: &Tensor,
     recording: bool,
     operation: &mut dyn FnMut(&Tensor) -> Result<Tensor>,

@@ -87,25 +87,28 @@ pub(super) fn run(
 }
 
 /// The tasks with their slots, and what they are computed from: roots first, then consumers in the order of the
-/// sequential run.
+/// sequential run. There a leaf runs as soon as its last gradient has arrived.
 fn split(plan: &Plan<'_>) -> (Vec<Task<(u32, Tensor)>>, Vec<Job>) {
     let mut next_slot = vec![0u32; plan.tasks.len()];
     for root in &plan.roots {
         next_slot[root.task as usize] += 1;
     }
-    let mut rank = vec![u32::MAX; plan.tasks.len()];
+    let (mut rank, mut ranked) = (vec![0; plan.tasks.len()], 0..);
     let mut targets: Vec<SmallVec<[_; 2]>> = vec![SmallVec::new(); plan.tasks.len()];
-    for (position, &task) in (0..).zip(&plan.order) {
-        rank[task as usize] = position;
-        targets[task as usize] = (plan.tasks[task as usize].targets(&plan.targets).iter())
-            .map(|target| {
-                target.map(|target| {
-                    let slot = &mut next_slot[target.task as usize];
-                    *slot += 1;
-                    Place { task: target.task, slot: *slot - 1 }
-                })
-            })
-            .collect();
+    for &task in &plan.order {
+        rank[task as usize] = ranked.next().unwrap_or_default();
+        for target in plan.tasks[task as usize].targets(&plan.targets) {
+            let place = target.map(|target| {
+                let slot = &mut next_slot[target.task as usize];
+                *slot += 1;
+                let receiver = &plan.tasks[target.task as usize];
+                if receiver.is_leaf && *slot == receiver.arrivals {
+                    rank[target.task as usize] = ranked.next().unwrap_or_default();
+                }
+                Place { task: target.task, slot: *slot - 1 }
+            });
+            targets[task as usize].push(place);
+        }
     }
     let job = |(task, &rank): (&plan::Task<'_>, &u32)| Job {
         node: task.node.clone(),

@@ -6,11 +6,15 @@
 //! sequential run would deliver it. Tasks run when all slots have been answered, whoever answered
 //! them, and add up slot by slot. The time of arrival decides nothing.
 //!
+//! Errors are the same too: when a task fails, those still run that the sequential run would have run before it, and
+//! of several failures the first in that order counts. So every task has a rank above those of the tasks before it.
+//!
 //! The calling thread works too, and it alone runs hooks and rules of the host. Helpers take a task
 //! when there is one and go home when there is none: nobody waits for a helper that has not started.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,7 +69,7 @@ pub struct Task<A> {
     /// Answers that are still to come.
     waiting: AtomicU32,
     slots: Mutex<Vec<Option<A>>>,
-    /// Position in the sequential run, which decides what is taken first and which error counts.
+    /// Position in the sequential run, which decides what is taken first and which failure counts.
     rank: u32,
 }
 
@@ -86,15 +90,19 @@ pub struct Schedule<W: Work> {
     changed: Condvar,
 }
 
+/// Tasks that can run, by rank.
+type Ready = BinaryHeap<Reverse<(u32, u32)>>;
+
 struct State<F> {
-    ready: BinaryHeap<Reverse<(u32, u32)>>,
-    for_caller: BinaryHeap<Reverse<(u32, u32)>>,
+    ready: Ready,
+    for_caller: Ready,
     /// Tasks not yet finished.
     left: usize,
     /// Threads that are running a task.
     busy: usize,
     /// Helpers that were asked to come and have not gone home.
     helpers: usize,
+    /// The first failure so far, and the rank of its task.
     failure: Option<(u32, F)>,
 }
 
@@ -167,7 +175,7 @@ impl<W: Work> Schedule<W> {
         self.work.within(is_caller, &mut || {
             let mut state = self.state.lock();
             loop {
-                let over = state.left == 0 || state.failure.is_some();
+                let over = state.is_over();
                 let task = if over { None } else { state.take(is_caller) };
                 let Some(task) = task else {
                     if over || !is_caller {
@@ -194,10 +202,10 @@ impl<W: Work> Schedule<W> {
         });
     }
 
-    /// Ends the run if it is to be given up.
+    /// Ends the run if it is to be given up: no task comes before that.
     fn look_out(&self) {
         if let Some(failure) = self.work.given_up() {
-            self.state.lock().failure.get_or_insert((u32::MAX, failure));
+            self.state.lock().failure.get_or_insert((0, failure)).0 = 0;
         }
     }
 
@@ -235,20 +243,31 @@ impl<W: Work> Schedule<W> {
         {
             state.failure = Some((task.rank, failure));
         }
-        let over = state.left == 0 || state.failure.is_some();
-        drop(state);
-        if over {
-            self.changed.notify_all();
-            return None;
-        }
-        follow
+        follow.filter(|&next| state.comes_first(self.tasks[next as usize].rank))
     }
 }
 
 impl<F> State<F> {
+    /// Whether no task is left, or none that comes before the failure and no thread at one.
+    fn is_over(&self) -> bool {
+        let is_next = |ready: &Ready| ready.peek().is_some_and(|Reverse((rank, _))| self.comes_first(*rank));
+        let may_go_on = || self.busy > 0 || is_next(&self.ready) || is_next(&self.for_caller);
+        self.left == 0 || self.failure.is_some() && !may_go_on()
+    }
+
+    /// Whether the sequential run would have come to a task of this rank before it failed.
+    fn comes_first(&self, rank: u32) -> bool {
+        self.failure.as_ref().is_none_or(|(failed, _)| rank < *failed)
+    }
+
     /// The first task that this thread may run.
     fn take(&mut self, is_caller: bool) -> Option<u32> {
-        let own = if is_caller { self.for_caller.pop() } else { None };
-        own.or_else(|| self.ready.pop()).map(|Reverse((_, task))| task)
+        let failed = self.failure.as_ref().map_or(u32::MAX, |(rank, _)| *rank);
+        let first = |ready: &mut Ready| {
+            let next = ready.peek_mut().filter(|next| next.0.0 < failed)?;
+            Some(PeekMut::pop(next).0.1)
+        };
+        let own = if is_caller { first(&mut self.for_caller) } else { None };
+        own.or_else(|| first(&mut self.ready))
     }
 }

@@ -349,28 +349,6 @@ pub(crate) fn sign_change(x: &Tensor, t: &Tensor) -> Result<Tensor> {
     where_(&compare::eq(x, 0)?, 0, &div(&across, &super::abs(x)?)?)
 }
 
-/// What is wrong with complex numbers for an operation that refuses them, in place of what is wrong with
-/// other types.
-pub(crate) fn refusal(other: Error) -> Box<Error> {
-    Box::new(match other {
-        Error::NotImplementedFor { operation: "floor_vml_cpu", .. } => {
-            Error::RoundedComplex { operation: "floor" }
-        }
-        Error::NotImplementedFor { operation: "ceil_vml_cpu", .. } => {
-            Error::RoundedComplex { operation: "ceil" }
-        }
-        Error::NotImplementedFor { operation: "trunc_vml_cpu", .. } => {
-            Error::RoundedComplex { operation: "trunc" }
-        }
-        Error::NotImplementedFor { operation: "sign_cpu", .. } => Error::SignOfComplex {},
-        Error::NotImplementedFor { operation: operation @ ("deg2rad" | "rad2deg"), .. } => {
-            Error::DegreesOfComplex { operation }
-        }
-        Error::ReluBool {} => Error::ClampedComplex {},
-        other => other,
-    })
-}
-
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
     function(

@@ -173,6 +173,7 @@ const ENTRIES: &[&[Entry]] = &[
     pointwise::clamp::ENTRIES,
     pointwise::compare::ENTRIES,
     pointwise::compare::PAIRS,
+    pointwise::division::ENTRIES,
     pointwise::division::PAIRS,
     pointwise::extremes::ENTRIES,
     pointwise::gamma::ENTRIES,

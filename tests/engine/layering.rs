@@ -1,7 +1,7 @@
 //! The rooms of the engine and of the bindings and who may use whom, read from their sources, and where `unsafe` may
 //! stand. The tables are those of `ARCHITECTURE.md`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -221,25 +221,87 @@ fn every_room_uses_only_the_rooms_that_it_may() {
     assert!(read >= 80, "only {read} files were read");
 }
 
-#[test]
-fn the_bindings_have_one_direction() {
+/// The modules of the bindings and their sources; those of the root are in no room.
+fn bindings() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("bindings/src");
-    let mut wrong = vec![];
+    let mut found = vec![];
     for path in sources(&root) {
         let inside = path.strip_prefix(&root).unwrap().with_extension("");
         let parts: Vec<&str> = inside.iter().map(|part| part.to_str().unwrap()).collect();
         let module = parts.join("::");
         let module = module.strip_suffix("::mod").unwrap_or(&module);
-        if module == "lib" {
-            continue;
+        if module != "lib" {
+            found.push((module.to_owned(), fs::read_to_string(&path).unwrap()));
         }
-        let source = fs::read_to_string(&path).unwrap();
-        wrong.extend(used_below(module, &source).iter().map(|used| format!("{module} uses {used}")));
     }
+    found
+}
+
+#[test]
+fn the_bindings_have_one_direction() {
+    let wrong: Vec<String> = bindings()
+        .iter()
+        .flat_map(|(module, source)| {
+            used_below(module, source).into_iter().map(move |used| format!("{module} uses {used}"))
+        })
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(used_below("error", "use crate::{calls::callable, values::dtype};"), ["calls::callable"]);
     assert_eq!(used_below("tensor::object::life", "use crate::tensor::operators;"), ["tensor::operators"]);
     assert!(used_below("tensor::values", "use crate::tensor::object::wrap;").is_empty());
+}
+
+/// Which module uses which: a file and the folder of the same name are one, and a room's own file is above them.
+fn uses(modules: &[(String, String)]) -> BTreeMap<String, BTreeSet<String>> {
+    let unit = |path: &str| path.split("::").take(2).collect::<Vec<_>>().join("::");
+    let units: BTreeSet<String> = modules.iter().map(|(module, _)| unit(module)).collect();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, source) in modules {
+        let user = unit(module);
+        let used = paths(&code(source)).into_iter().map(|path| unit(&path));
+        let used = used.filter_map(|path| {
+            // What is not a module is something in the room's own file.
+            if units.contains(&path) { Some(path) } else { path.split("::").next().map(str::to_owned) }
+        });
+        found.entry(user.clone()).or_default().extend(used.filter(|used| *used != user));
+    }
+    found
+}
+
+/// The modules that are left when all are taken away that use none of the others.
+fn in_circles(mut uses: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    loop {
+        let left: BTreeSet<String> = uses.keys().cloned().collect();
+        uses.retain(|_, used| !used.is_disjoint(&left));
+        if uses.len() == left.len() {
+            return left.into_iter().collect();
+        }
+    }
+}
+
+#[test]
+fn no_modules_of_the_bindings_use_each_other_in_a_circle() {
+    let found = in_circles(uses(&bindings()));
+    assert!(found.is_empty(), "in circles, or above one: {}", found.join(", "));
+    let planted = [
+        ("autograd", "use crate::autograd::node::Node;"),
+        ("autograd::node", "use crate::{autograd::saved::Saved, error::raise};"),
+        ("autograd::node::shown", "use crate::autograd::saved::Saved;"),
+        ("autograd::saved", ""),
+        ("error", ""),
+    ];
+    let planted = |saved: &str| {
+        let with = |(module, source): (&str, &str)| {
+            let source = if module == "autograd::saved" { saved } else { source };
+            (module.to_owned(), source.to_owned())
+        };
+        in_circles(uses(&planted.map(with)))
+    };
+    assert!(planted("use crate::error::raise;").is_empty());
+    assert_eq!(
+        planted("use crate::autograd::node::shown::show;"),
+        ["autograd", "autograd::node", "autograd::saved"]
+    );
 }
 
 #[test]

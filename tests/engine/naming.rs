@@ -169,6 +169,63 @@ fn no_file_but_an_operation_s_own_says_its_name() {
     }
 }
 
+/// Files of operations that compare with a string that happens to be the name of an operation, those strings, and why.
+const COMPARES: &[(&str, &[&str], &str)] = &[
+    ("src/ops/composite/statistics", &["linear"], "a way between two elements, as callers name it"),
+    (
+        "src/ops/indexing/gather/scatter",
+        &["add", "multiply"],
+        "ways to combine elements, as callers name them",
+    ),
+    ("src/ops/linalg/determinant", &["sign"], "a name of what a node shows"),
+    ("src/ops/linalg/norms", &["inf"], "a norm, as callers name it"),
+    ("src/ops/neural/units/smooth_units/entries", &["tanh"], "an approximation, as callers name it"),
+    ("src/ops/pointwise/division", &["floor", "trunc"], "ways to round, as callers name them"),
+];
+
+/// The strings that a piece of code compares with something or matches on.
+fn compared(code: &str) -> Vec<&str> {
+    let pieces: Vec<&str> = code.split('"').collect();
+    let is_compared = |place: &usize| {
+        let before = pieces[place - 1].trim_end();
+        let after = pieces.get(place + 1).unwrap_or(&"").trim_start();
+        ["==", "!=", "starts_with("].iter().any(|end| before.ends_with(end))
+            || ["=>", "==", "!="].iter().any(|begin| after.starts_with(begin))
+            || after.starts_with('|') && !after.starts_with("||")
+    };
+    (1..pieces.len()).step_by(2).filter(is_compared).map(|place| pieces[place]).collect()
+}
+
+#[test]
+fn no_operation_asks_for_its_own_name() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let names: BTreeSet<&str> = rushlight::ops::entries().map(|entry| entry.name).collect();
+    let (mut wrong, mut excused) = (vec![], BTreeSet::new());
+    for path in sources(&top.join("src/ops")) {
+        let file = path.strip_prefix(top).unwrap().with_extension("").display().to_string();
+        let source = fs::read_to_string(&path).unwrap();
+        let fine = COMPARES.iter().find(|(other, _, _)| *other == file).map_or(&[][..], |line| line.1);
+        for text in compared(&code(&source)) {
+            let entry = text.trim_start_matches("torch.").replace('.', "_");
+            if !(names.contains(&*entry)
+                || text.ends_with("_cpu")
+                || !nodes(&format!("\"{text}\"")).is_empty())
+            {
+                continue;
+            }
+            match fine.contains(&text) {
+                true => drop(excused.insert((file.clone(), text.to_owned()))),
+                false => wrong.push(format!("{file} compares with {text}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let listed = COMPARES.iter().map(|(_, texts, _)| texts.len()).sum::<usize>();
+    assert_eq!(excused.len(), listed, "an exception that is none any more: {excused:?}");
+    let planted = r#"match n { "a" | "b" => f("c"), _ if n == "d" => 1, _ => g(n, "e") || h }"#;
+    assert_eq!(compared(planted), ["a", "b", "d"]);
+}
+
 /// The names of the entries in a piece of code of the bindings.
 fn entries_in(code: &str) -> BTreeSet<String> {
     let kinds = ["function(", "method("];

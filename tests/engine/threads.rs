@@ -117,6 +117,55 @@ impl Meeting {
     }
 }
 
+/// How a run fails whose first branch, in the order of one thread, fails late, and whose second fails at once. Before
+/// the first branch's rule that fails there are so many others.
+fn failure_of_branches(hops: usize) -> Box<Error> {
+    let x = leaf(&[4], 1);
+    let failed = Arc::new(AtomicBool::new(false));
+    let told = failed.clone();
+    let at_once: Visit = Arc::new(move || {
+        told.store(true, Ordering::Relaxed);
+        Err(Error::LeafMoved {}.into())
+    });
+    let wait = move || {
+        let patient = || !failed.load(Ordering::Relaxed) && parallel::num_threads() > 1;
+        (0..2_000).take_while(|_| patient()).for_each(|_| thread::sleep(Duration::from_millis(1)));
+        // The other thread has still to tell of its failure.
+        thread::sleep(Duration::from_millis(20));
+    };
+    let waiting = wait.clone();
+    let late: Visit = Arc::new(move || {
+        waiting();
+        Err(Error::ImplicitGradient {}.into())
+    });
+    let second = visited(&x, at_once);
+    let mut first = visited(&x, late);
+    for _ in 0..hops {
+        let wait = wait.clone();
+        let visit: Visit = Arc::new(move || {
+            wait();
+            Ok(())
+        });
+        first = visited(&first, visit);
+    }
+    let y = reduce::sum(&ops::add(&first, &second).unwrap(), None, false, None).unwrap();
+    engine::backward(&[y], &[], Options::default()).unwrap_err()
+}
+
+#[test]
+fn which_of_two_errors_is_told_does_not_depend_on_the_threads() {
+    let _turn = take_turn();
+    for threads in 1..=4 {
+        for hops in [0, 1, 3] {
+            let error = at(threads, || failure_of_branches(hops));
+            assert!(
+                matches!(*error, Error::ImplicitGradient {}),
+                "{threads} threads, {hops} hops: {error:?}"
+            );
+        }
+    }
+}
+
 fn bits(x: &Tensor) -> Vec<u32> {
     x.to_vec::<f32>().unwrap().iter().map(|value| value.to_bits()).collect()
 }

@@ -192,6 +192,28 @@ def test_the_bits_are_the_same_with_one_two_and_four_threads():
         assert torch.equal(total, results[0][0]) and torch.equal(gradient, results[0][1])
 
 
+def test_the_error_is_the_same_with_one_two_and_four_threads():
+    """Two branches fail; in the order of one thread, the one whose failure comes later by the clock is the first."""
+    before = torch.get_num_threads()
+
+    def fail():
+        x = torch.full((400, 400), 0.5, requires_grad=True)
+        early, late = x.exp(), x.tanh()
+        loss = (early @ x).sum() + ((late @ x) @ torch.ones(400, 400)).sum()
+        for overwritten in (early, late):
+            overwritten.detach().add_(1)
+        loss.backward()
+
+    try:
+        for count in (1, 2, 4):
+            torch.set_num_threads(count)
+            for _ in range(10):
+                with pytest.raises(RuntimeError, match="which is output 0 of Tanh"):
+                    fail()
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_the_number_of_threads_must_be_a_positive_integer():
     with pytest.raises(RuntimeError, match="set_num_threads expects a positive integer"):
         torch.set_num_threads(0)

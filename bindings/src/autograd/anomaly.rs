@@ -2,14 +2,13 @@
 //! failed are shown as warnings, in torch's words, and added to the exception.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyList;
 use rushlight::Error;
 use rushlight::graph::NodeRef;
 use rushlight::graph::observe::anomaly;
 use rushlight::graph::observe::anomaly::{Observer, register_observer};
 use rushlight::origin::Stack;
 
-use crate::autograd::node::wrap_node;
 use crate::error::{carry, raise};
 use crate::interpreter::origin;
 
@@ -60,20 +59,9 @@ fn tell(py: Python<'_>, node: &NodeRef, exception: &PyErr) -> PyResult<()> {
 }
 
 /// The lines of a traceback, outermost first; `None` if there is none.
-fn lines<'py>(py: Python<'py>, stack: Option<&Stack>) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn lines<'py>(py: Python<'py>, stack: Option<&Stack>) -> PyResult<Bound<'py, PyAny>> {
     let Some(stack) = stack else { return Ok(py.None().into_bound(py)) };
     let origins = stack.places().rev().map(|origin| origin::describe(py, origin));
     let origins = PyList::new(py, origins.collect::<PyResult<Vec<_>>>()?)?;
     py.import("rushlight._origins")?.call_method1("format_stack", (origins,))
-}
-
-/// Puts into a node's metadata what anomaly mode keeps of it, under torch's names.
-pub(crate) fn fill(metadata: &Bound<'_, PyDict>, node: &NodeRef) -> PyResult<()> {
-    let Some(trace) = node.trace() else { return Ok(()) };
-    let py = metadata.py();
-    metadata.set_item("traceback_", lines(py, Some(&trace.stack))?)?;
-    if let Some(parent) = trace.parent.as_ref().and_then(|parent| NodeRef::upgrade(parent.node)) {
-        metadata.set_item("parent_", wrap_node(py, &parent)?)?;
-    }
-    Ok(())
 }

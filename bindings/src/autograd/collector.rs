@@ -38,12 +38,14 @@ use rushlight::graph::observe::census;
 use rushlight::graph::references::Holding;
 use rushlight::tensor::{cycle, register_bareness};
 
-use crate::autograd::function::context_in;
+use crate::autograd::context::context_in;
 use crate::autograd::hooks::PythonHook;
-use crate::autograd::saved::packed_in;
+use crate::autograd::packing::packed_in;
 use crate::interpreter::unlocked;
-use crate::tensor::object::{TensorBase, Visit, is_hosting, track, visit_deposit, visit_object};
+use crate::tensor::object::{TensorBase, Visit, is_hosting, track, visit_deposit, visit_object, withdraw};
 use classes::{Classes, address};
+
+pub(crate) use classes::{Class, Holder, Visitor};
 
 /// How many nodes and tensors are walked over for a collection of each of the young generations. Circles in
 /// larger graphs are left for a later one. Since Python 3.13 a collection comes after three times as many new
@@ -64,8 +66,8 @@ fn most(generation: usize) -> usize {
     }
 }
 
-/// Has the collector tell when it begins and ends.
-pub(crate) fn install(py: Python<'_>) -> PyResult<()> {
+/// Has the collector tell when it begins and ends. Of the classes are all objects that hold things of the engine.
+pub(crate) fn install(py: Python<'_>, classes: &'static [Class]) -> PyResult<()> {
     register_bareness(is_bare);
     if cfg!(all(Py_GIL_DISABLED, not(threads_at_once))) {
         return Ok(());
@@ -76,13 +78,16 @@ pub(crate) fn install(py: Python<'_>) -> PyResult<()> {
     callbacks.append(&callback)?;
     let get_objects = gc.getattr("get_objects")?.unbind();
     // The module is initialised once.
-    let _ = COLLECTOR
-        .set(py, Collector { get_objects, callbacks: callbacks.unbind(), callback: callback.unbind() });
+    let _ = COLLECTOR.set(
+        py,
+        Collector { classes, get_objects, callbacks: callbacks.unbind(), callback: callback.unbind() },
+    );
     Ok(())
 }
 
 /// What belongs to the collector: at the end of the interpreter nothing can be imported any more.
 struct Collector {
+    classes: &'static [Class],
     get_objects: Py<PyAny>,
     callbacks: Py<PyList>,
     callback: Py<PyAny>,
@@ -129,7 +134,7 @@ fn collecting(phase: &str, info: &Bound<'_, PyDict>) -> PyResult<()> {
         }
     } else if is_hosting()
         && collector.is_last(py)?
-        && let Some(snapshot) = Snapshot::new(collector.get_objects.bind(py), generation)?
+        && let Some(snapshot) = Snapshot::new(py, collector, generation)?
     {
         // There was none.
         let _ = exchange(Some(snapshot));
@@ -170,8 +175,8 @@ struct Snapshot {
 
 impl Snapshot {
     /// What the objects of a generation and of younger ones lead to, unless that is too much.
-    fn new(get_objects: &Bound<'_, PyAny>, generation: usize) -> PyResult<Option<Box<Snapshot>>> {
-        let py = get_objects.py();
+    fn new(py: Python<'_>, collector: &Collector, generation: usize) -> PyResult<Option<Box<Snapshot>>> {
+        let get_objects = collector.get_objects.bind(py);
         if !cfg!(threads_at_once)
             && generation == MOST.len()
             && !TRACKED_EARLIER.swap(true, Ordering::Relaxed)
@@ -185,7 +190,7 @@ impl Snapshot {
             object.iter().filter_map(|object| object.cast::<TensorBase>().ok()).for_each(track);
         }
         let (mut census, mut holders) = (Census::default(), HashMap::new());
-        let (mut classes, most) = (Classes::default(), most(generation));
+        let (mut classes, most) = (Classes::new(collector.classes), most(generation));
         // Where threads run at once there are no generations.
         let generations = if cfg!(threads_at_once) { 0..=0 } else { 0..=generation };
         'objects: for young in generations {
@@ -403,8 +408,11 @@ impl StandIn {
     fn __clear__(&self, py: Python<'_>) {
         if let Some(thing) = with_snapshot(|snapshot| snapshot.going(self.place)).flatten() {
             thing.let_go();
-            if let census::Thing::Node(node) = &thing {
-                crate::autograd::node::forget_metadata(py, node);
+            // So does the dictionary that belongs to a node.
+            if let census::Thing::Node(node) = &thing
+                && let Some(extras) = node.extras()
+            {
+                withdraw(&extras.foreign, py);
             }
         }
     }

@@ -68,7 +68,7 @@ impl PythonHook {
 
 impl Hook for PythonHook {
     fn call(&self, call: HookCall<'_>) -> Result<()> {
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         Python::attach(|py| self.run(py, call)).map_err(carry)
     }
 }

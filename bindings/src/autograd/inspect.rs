@@ -11,10 +11,10 @@ use rushlight::graph::{Node, NodeId, NodeRef};
 use rushlight::storage;
 use rushlight::tensor::Array;
 
-use crate::autograd::function::context_in;
+use crate::autograd::context::context_in;
 use crate::autograd::hooks::PythonHook;
 use crate::autograd::node::node_of;
-use crate::autograd::saved::packed_in;
+use crate::autograd::packing::packed_in;
 use crate::error::raise;
 use crate::interpreter::origin::describe;
 use crate::tensor::object::{as_tensor, wrap};

@@ -15,17 +15,16 @@ use pyo3::types::{PyDict, PyTuple, PyType, PyWeakrefReference};
 use rushlight::engine;
 use rushlight::graph::{Gradients, Holding, NodeId, NodeRef, Place, Shown};
 
-use crate::autograd::collector::visit_held;
-use crate::autograd::function::FunctionBase;
+use crate::autograd::collector::{Holder, Visitor, visit_held};
+use crate::autograd::context::{FunctionBase, context_of};
 use crate::autograd::hooks::RemovableHandle;
 use crate::error::raise;
 use crate::tensor::object::{as_tensor, wrap};
 use crate::values::returns::ToPython;
 
 pub(crate) use facts::{
-    forget_metadata, input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number,
+    input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number,
 };
-pub(crate) use shown::{calculated, show_calculated, show_saved};
 
 /// What every class of nodes derives from.
 #[pyclass(name = "_Node", module = "rushlight._rushlight", subclass, weakref, frozen)]
@@ -46,7 +45,7 @@ static CLASSES: PyOnceLock<Mutex<HashMap<String, Py<PyType>>>> = PyOnceLock::new
 
 /// The object of a node: the one that exists, or a new one.
 pub(crate) fn wrap_node<'py>(py: Python<'py>, node: &NodeRef) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(context) = crate::autograd::function::context_of(py, node) {
+    if let Some(context) = context_of(py, node) {
         return Ok(context);
     }
     let objects = OBJECTS.get_or_init(py, Mutex::default);
@@ -292,12 +291,13 @@ fn short(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-impl GraphNode {
-    /// Shows what the object holds.
-    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+impl Holder for GraphNode {
+    fn visit_holdings(&self, visit: &mut Visitor<'_>) {
         visit(Holding::Node(&self.node));
     }
+}
 
+impl GraphNode {
     /// The error for whoever changes an attribute.
     fn unchangeable(slf: &Bound<'_, Self>, name: &str) -> PyResult<PyErr> {
         let class = slf.get_type().name()?;

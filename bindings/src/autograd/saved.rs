@@ -1,176 +1,25 @@
-//! Saved tensors as Python sees them: functions that pack and unpack them, and `SavedTensor`, the
-//! object of one of them.
+//! Saved tensors as Python sees them: what a node shows of one, and `SavedTensor`, the object of one.
 
-use std::any::Any;
-use std::cell::Cell;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyRecursionError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::dispatch::long_work::HostCodeGuard;
+use rushlight::graph::mode::GradModeGuard;
 use rushlight::graph::saved::Packed;
 use rushlight::graph::saved_tensor_hooks::Watcher;
-use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, Source, saved_tensor_hooks};
+use rushlight::graph::{At, Holding, NodeRef, SavedTensor as Saved, Shown, Source, saved_tensor_hooks};
+use rushlight::ops::creation::{cast, create};
 use rushlight::{Error, Result, Tensor};
 
-use crate::autograd::collector::visit_held;
-use crate::autograd::function::FunctionBase;
-use crate::autograd::node::{calculated, show_calculated, show_saved};
+use crate::autograd::collector::{Holder, Visitor, visit_held};
+use crate::autograd::context::FunctionBase;
+use crate::autograd::packing::{PythonPacker, packed_in};
 use crate::error::{carry, raise};
-use crate::tensor::object::{Reference, as_tensor, host, wrap};
-use crate::values::classes::type_name;
+use crate::tensor::object::{Reference, as_tensor, wrap};
 use crate::values::returns::ToPython;
-
-/// A pair of Python functions.
-pub(crate) struct PythonPacker {
-    pack: Reference<PyAny>,
-    unpack: Reference<PyAny>,
-}
-
-impl PythonPacker {
-    fn new(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PythonPacker {
-        host();
-        let reference = |object: &Bound<'_, PyAny>| Reference::new(object.clone().unbind());
-        PythonPacker { pack: reference(pack), unpack: reference(unpack) }
-    }
-}
-
-thread_local! {
-    /// How many functions of this thread are packing, one within the other.
-    static PACKING: Cell<u32> = const { Cell::new(0) };
-}
-
-/// A function that packs. Its own operations are packed too; the interpreter would stop such a circle after
-/// as many calls as it allows, for which the stack may not be large enough.
-struct Level;
-
-impl Level {
-    const DEEPEST: u32 = 200;
-
-    fn enter() -> PyResult<Level> {
-        let depth = PACKING.get();
-        if depth == Level::DEEPEST {
-            let text = "maximum recursion depth exceeded while calling a Python object";
-            return Err(PyRecursionError::new_err(text));
-        }
-        PACKING.set(depth + 1);
-        Ok(Level)
-    }
-}
-
-impl Drop for Level {
-    fn drop(&mut self) {
-        PACKING.set(PACKING.get() - 1);
-    }
-}
-
-impl Packer for PythonPacker {
-    fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Packed>> {
-        let pack = |py: Python<'_>| {
-            let _level = Level::enter()?;
-            let packed = self.pack.get().bind(py).call1((wrap(py, tensor.clone())?,))?;
-            let unpack = Reference::new(self.unpack.get().clone_ref(py));
-            Ok::<_, PyErr>(PythonKept { unpack, packed: Reference::new(packed.unbind()) })
-        };
-        let _aside = HostCodeGuard::new();
-        Ok(Box::new(Python::attach(pack).map_err(carry)?))
-    }
-
-    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
-        Some(self)
-    }
-}
-
-/// What a Python function made of a tensor, and the function that gives the tensor back.
-struct PythonKept {
-    unpack: Reference<PyAny>,
-    packed: Reference<PyAny>,
-}
-
-impl PythonKept {
-    fn run(&self, py: Python<'_>) -> PyResult<Tensor> {
-        let unpacked = self.unpack.get().bind(py).call1((self.packed.get(),))?;
-        match as_tensor(&unpacked) {
-            Some(tensor) => Ok(tensor.clone()),
-            None => {
-                let found = type_name(&unpacked);
-                Err(PyTypeError::new_err(format!(
-                    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {found}"
-                )))
-            }
-        }
-    }
-}
-
-impl Packed for PythonKept {
-    fn unpack(&self) -> Result<Tensor> {
-        let _aside = HostCodeGuard::new();
-        Python::attach(|py| self.run(py)).map_err(carry)
-    }
-
-    fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
-        Some(self)
-    }
-}
-
-/// The objects behind what stands for a saved tensor, for the collector.
-pub(crate) fn packed_in(host: &(dyn Any + Send + Sync)) -> Option<[&Py<PyAny>; 2]> {
-    host.downcast_ref::<PythonKept>().map(|kept| [kept.unpack.get(), kept.packed.get()])
-}
-
-/// The words for arguments that are no functions; the call is shown as it was.
-fn callables(name: &str, pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PyResult<()> {
-    if pack.is_callable() && unpack.is_callable() {
-        return Ok(());
-    }
-    Err(PyTypeError::new_err(format!(
-        "{name}(): incompatible function arguments. The following argument types are supported:\n    \
-         1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\n\
-         Invoked with: {}, {}",
-        pack.repr()?,
-        unpack.repr()?
-    )))
-}
-
-/// Pack what is saved on this thread from now on, until the pair is popped.
-#[pyfunction]
-#[pyo3(name = "_push_saved_tensors_default_hooks")]
-pub(crate) fn push_packer(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PyResult<()> {
-    callables("_push_saved_tensors_default_hooks", pack, unpack)?;
-    saved_tensor_hooks::push(Arc::new(PythonPacker::new(pack, unpack))).map_err(raise)
-}
-
-/// End what the last push began.
-#[pyfunction]
-#[pyo3(name = "_pop_saved_tensors_default_hooks")]
-pub(crate) fn pop_packer() {
-    saved_tensor_hooks::pop();
-}
-
-/// Return the functions that pack what this thread saves, and unpack it, if there are any.
-#[pyfunction]
-#[pyo3(name = "_top_saved_tensors_default_hooks")]
-pub(crate) fn top_packer(py: Python<'_>) -> Option<(Py<PyAny>, Py<PyAny>)> {
-    let packer = saved_tensor_hooks::packer()?;
-    let packer = packer.host()?.downcast_ref::<PythonPacker>()?;
-    Some((packer.pack.get().clone_ref(py), packer.unpack.get().clone_ref(py)))
-}
-
-/// Refuse pairs of hooks on this thread in these words, or allow them again.
-#[pyfunction]
-#[pyo3(name = "_refuse_saved_tensors_hooks", signature = (message, strict = true))]
-pub(crate) fn refuse_packers(message: Option<String>, strict: bool) -> PyResult<()> {
-    saved_tensor_hooks::refuse(message, strict).map_err(raise)
-}
-
-/// Tell in which words pairs of hooks are refused on this thread.
-#[pyfunction]
-#[pyo3(name = "_saved_tensors_hooks_get_disabled_error_message")]
-pub(crate) fn packers_refusal() -> Option<String> {
-    saved_tensor_hooks::refusal()
-}
 
 /// One tensor that a node has saved.
 #[pyclass(name = "SavedTensor", module = "rushlight._C._autograd", frozen)]
@@ -199,13 +48,6 @@ impl SavedTensor {
         SavedTensor { place: Place::Shown(node.clone(), name, shown) }
     }
 
-    /// Shows what the object holds of the engine.
-    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
-        if let Place::Rule(node, _) | Place::Shown(node, ..) = &self.place {
-            visit(Holding::Node(node));
-        }
-    }
-
     /// Calls `look` with what the host has packed instead of the tensor, if it has.
     fn with_packed<R>(&self, look: impl FnOnce([&Py<PyAny>; 2]) -> R) -> Option<R> {
         let kept = |saved: &Saved, look| saved.kept().and_then(Packed::host).and_then(packed_in).map(look);
@@ -224,6 +66,14 @@ impl SavedTensor {
     /// The saved tensor of a context.
     pub(crate) fn of_context(context: &Bound<'_, FunctionBase>, index: usize) -> SavedTensor {
         SavedTensor { place: Place::Context(context.clone().unbind(), index) }
+    }
+}
+
+impl Holder for SavedTensor {
+    fn visit_holdings(&self, visit: &mut Visitor<'_>) {
+        if let Place::Rule(node, _) | Place::Shown(node, ..) = &self.place {
+            visit(Holding::Node(node));
+        }
     }
 }
 
@@ -323,6 +173,39 @@ impl SavedTensor {
     }
 }
 
+/// A tensor that a node has saved. What an operation has overwritten was cloned before, as torch tells it.
+pub(super) fn show_saved(saved: &Saved, node: &NodeRef) -> Result<Tensor> {
+    if let Some(tensor) = saved.forgotten(node) {
+        return Ok(tensor);
+    }
+    let tensor = saved.load(node, true)?;
+    if !saved.is_former() || saved.is_packed() {
+        return Ok(tensor);
+    }
+    let _host_code = HostCodeGuard::new();
+    let _on = GradModeGuard::new(true);
+    cast::clone(&tensor)
+}
+
+/// A tensor that a node shows without having saved it. Backward frees it like others.
+pub(super) fn show_calculated(node: &NodeRef, name: &str, shown: &Shown) -> Result<Tensor> {
+    if node.is_released() {
+        return Err(node.freed());
+    }
+    match node.packed().iter().find(|(packed, _)| *packed == name) {
+        Some((_, saved)) => saved.load(node, true),
+        None => calculated(node, name, shown),
+    }
+}
+
+/// The tensor that `show_calculated` shows if nobody has packed it.
+pub(super) fn calculated(node: &NodeRef, name: &str, shown: &Shown) -> Result<Tensor> {
+    match *shown {
+        Shown::Number(value) => create::alone(value),
+        _ => node.rule().compute(name, &At { node, needed: 0, tracking: false, seen: false }),
+    }
+}
+
 /// Whether it is an output that is not freed: its history is that of the node, which has to be there.
 fn is_output(saved: &Saved) -> bool {
     matches!(saved.source(), Source::Output(_)) && !saved.is_freed()
@@ -374,7 +257,7 @@ struct PythonWatcher(Reference<PyAny>);
 impl Watcher for PythonWatcher {
     fn before_write(&self, tensor: &Tensor) -> Result<()> {
         let tell = |py: Python<'_>| self.0.get().bind(py).call1((wrap(py, tensor.clone())?,)).map(drop);
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         Python::attach(tell).map_err(carry)
     }
 }

@@ -191,21 +191,21 @@ pub(crate) fn declining<'py>(
     args: Option<&Bound<'py, PyTuple>>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let _unminded = Unminded::enter();
+    let _off = DispatchOffGuard::enter();
     func.call(args.unwrap_or(&PyTuple::empty(func.py())), kwargs)
 }
 
 /// Shows operations of this thread to no class until it goes.
-struct Unminded;
+struct DispatchOffGuard;
 
-impl Unminded {
-    fn enter() -> Unminded {
+impl DispatchOffGuard {
+    fn enter() -> DispatchOffGuard {
         intercept::set_dispatching_to_subclasses(false);
-        Unminded
+        DispatchOffGuard
     }
 }
 
-impl Drop for Unminded {
+impl Drop for DispatchOffGuard {
     fn drop(&mut self) {
         intercept::set_dispatching_to_subclasses(true);
     }
@@ -213,22 +213,22 @@ impl Drop for Unminded {
 
 /// Show operations of this thread to no class, or to classes again: as often as it was said.
 #[pyfunction]
-#[pyo3(name = "_set_minding")]
+#[pyo3(name = "_set_dispatching_to_subclasses")]
 pub(crate) fn set_dispatching_to_subclasses(dispatching: bool) {
     intercept::set_dispatching_to_subclasses(dispatching);
 }
 
 /// Whether classes of this thread are shown operations, if there are any.
 #[pyfunction]
-#[pyo3(name = "_is_minding")]
+#[pyo3(name = "_is_dispatching_to_subclasses")]
 pub(crate) fn is_dispatching_to_subclasses() -> bool {
     intercept::is_dispatching_to_subclasses()
 }
 
 /// A tensor of a dispatch subclass, without numbers.
 #[pyfunction]
-#[pyo3(name = "_make_hollow")]
-pub(crate) fn make_hollow<'py>(
+#[pyo3(name = "_make_without_data")]
+pub(crate) fn make_without_data<'py>(
     class_: &Bound<'py, PyType>,
     sizes: Vec<i64>,
     strides: Option<Vec<i64>>,
@@ -246,13 +246,13 @@ pub(crate) fn make_hollow<'py>(
 
 /// Whether a tensor has no numbers.
 #[pyfunction]
-#[pyo3(name = "_is_hollow")]
+#[pyo3(name = "_has_no_data")]
 pub(crate) fn has_no_data(tensor: &Bound<'_, PyAny>) -> bool {
     as_tensor(tensor).is_some_and(Tensor::has_no_data)
 }
 
 /// Refuses what would show the memory of a tensor of a dispatch subclass.
-pub(crate) fn check_unminded(tensor: &Tensor, told: impl FnOnce() -> String) -> PyResult<()> {
+pub(crate) fn check_readable(tensor: &Tensor, told: impl FnOnce() -> String) -> PyResult<()> {
     if tensor.is_subclassed() && intercept::is_dispatching_to_subclasses() {
         Err(PyRuntimeError::new_err(told()))
     } else {

@@ -26,7 +26,7 @@ use super::memory_checks::{check_allocated, check_memory};
 use super::object::{TensorBase, wrap};
 use crate::error::raise;
 use crate::interpreter::warnings::Once;
-use crate::modes::intercept::check_unminded;
+use crate::modes::intercept::check_readable;
 
 const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
     non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to \
@@ -212,7 +212,7 @@ fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>
 
 /// What `x.numpy()` makes.
 pub(crate) fn to_numpy<'py>(py: Python<'py>, tensor: &Tensor, force: bool) -> PyResult<Bound<'py, PyAny>> {
-    check_unminded(tensor, || ".numpy() is not supported for tensor subclasses.".to_owned())?;
+    check_readable(tensor, || ".numpy() is not supported for tensor subclasses.".to_owned())?;
     if tensor.claims_grad() && !force && mode::is_grad_enabled() {
         return Err(PyRuntimeError::new_err(REQUIRES_GRAD));
     }

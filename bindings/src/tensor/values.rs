@@ -19,7 +19,7 @@ use super::object::{TensorBase, wrap};
 use crate::error::{carry, raise};
 use crate::interpreter::signals::Listening;
 use crate::interpreter::warnings::Once;
-use crate::modes::intercept::{check_unminded, settle_method};
+use crate::modes::intercept::{check_readable, settle_method};
 use crate::program::returned_number;
 use crate::values::returns::ToPython;
 
@@ -48,7 +48,7 @@ impl TensorBase {
     /// The elements as nested lists of Python numbers; the number itself without dimensions.
     fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, tensor) = (slf.py(), slf.get().tensor());
-        check_unminded(tensor, || {
+        check_readable(tensor, || {
             let class = slf.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
             format!(".tolist() is not supported for tensor subclasses, got {class}")
         })?;

@@ -111,7 +111,7 @@ pub(crate) fn as_one<'py>(
     let function = Arc::new(Function(Reference::new(function)));
     let called = function.clone();
     let parts = move |inputs: &[&Tensor]| -> Result<Outputs> {
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         call(called.0.get(), inputs).map_err(carry)
     };
     let inputs: Vec<Tensor> = inputs

@@ -94,7 +94,7 @@ def made_of(
         hooks: OrderedDict[Any, Any] = OrderedDict()
         pieces = tensor.data, tensor.requires_grad, hooks
         return (_rebuild_parameter_with_state, (*pieces, state)) if state else (_rebuild_parameter, pieces)
-    if _rushlight._is_hollow(tensor):
+    if _rushlight._has_no_data(tensor):
         form = tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.layout, tensor.device
         function, given = _rebuild_wrapper_subclass, (kind, tensor.dtype, *form, tensor.requires_grad)
     else:

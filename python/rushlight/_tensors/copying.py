@@ -48,7 +48,7 @@ def __deepcopy__(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 def _copy_of_class(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     """Copy the memory of a tensor of another class into one that the class makes."""
-    empty = self.numel() == 0 or _rushlight._is_hollow(self)
+    empty = self.numel() == 0 or _rushlight._has_no_data(self)
     made = self.clone() if empty else self.new_empty([])
     if type(made) is type(self):
         return made if empty else made.set_(_copy_on_shared_memory(self, memo))
@@ -61,12 +61,12 @@ def _copy_of_class(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     )
 
 
-def _form_of_hollow(self: Tensor) -> tuple[Any, ...]:
+def _form_without_data(self: Tensor) -> tuple[Any, ...]:
     """Return what a tensor without numbers is made anew of."""
     return type(self), tuple(self.shape), self.stride(), self.storage_offset(), self.dtype, self.requires_grad
 
 
-def _hollow(
+def _without_data(
     cls: type[Tensor],
     size: tuple[int, ...],
     strides: tuple[int, ...],
@@ -75,7 +75,7 @@ def _hollow(
     requires_grad: bool,
 ) -> Tensor:
     """Make a tensor without numbers of such a form."""
-    made: Tensor = _rushlight._make_hollow(cls, list(size), list(strides), storage_offset, dtype)
+    made: Tensor = _rushlight._make_without_data(cls, list(size), list(strides), storage_offset, dtype)
     return made.requires_grad_(requires_grad)
 
 
@@ -98,8 +98,8 @@ def copied(self: Tensor) -> Tensor:
     """Return a leaf on the same memory, as the pieces of `__reduce_ex__` would be put together in torch."""
     warn_if_has_hooks(self)
     check_storage(self)
-    if _rushlight._is_hollow(self):
-        made = _hollow(*_form_of_hollow(self))
+    if _rushlight._has_no_data(self):
+        made = _without_data(*_form_without_data(self))
     else:
         # Writes to the one are not counted by the other.
         made = self.new_empty([]) if type(self) is Tensor else _rushlight.empty([], dtype=self.dtype)
@@ -119,8 +119,8 @@ def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     warn_if_has_hooks(self)
     check_storage(self)
     attributes = dict(getattr(self, "__dict__", None) or {})
-    if _rushlight._is_hollow(self):
-        return _hollow, _form_of_hollow(self), attributes or None
+    if _rushlight._has_no_data(self):
+        return _without_data, _form_without_data(self), attributes or None
     if is_torch():
         from .._files.pickles import reduced
 

@@ -139,7 +139,7 @@ class MetaTensor(Tensor):
         if not self.is_leaf:
             return Tensor.__deepcopy__(self, memo)
         if id(self) not in memo:
-            made = hollow(self.shape, self.stride(), 0, self.dtype)
+            made = without_data(self.shape, self.stride(), 0, self.dtype)
             vars(made).update({name: one for name, one in vars(self).items() if name != "_strides"})
             memo[id(self)] = made.requires_grad_(self.requires_grad)
         return memo[id(self)]
@@ -212,7 +212,7 @@ def in_rows(size: Sequence[int]) -> tuple[int, ...]:
     return tuple(steps[::-1])
 
 
-def hollow(
+def without_data(
     size: Sequence[int],
     strides: Sequence[int] | None = None,
     offset: int = 0,
@@ -234,7 +234,7 @@ def hollow(
 
 def of_form(tensor: Tensor, dtype: Any = None) -> Any:
     """Make a tensor of the form of another."""
-    return hollow(tensor.shape, tensor.stride(), 0, dtype or tensor.dtype)
+    return without_data(tensor.shape, tensor.stride(), 0, dtype or tensor.dtype)
 
 
 def called(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -310,7 +310,7 @@ def _sized(name: str, args: tuple[Any, ...], rest: dict[str, Any], func: Callabl
         given = (*args[:2], args[0])[:2]
     elif name in ("empty_strided", "new_empty_strided"):
         strides = args[1] if len(args) > 1 else rest["stride"]
-        return hollow(given, strides, 0, dtype)
+        return without_data(given, strides, 0, dtype)
     elif name in ("full", "new_full"):
         value = args[1] if len(args) > 1 else rest["fill_value"]
         given, dtype = args[0] if args else given, dtype or native.tensor(value).dtype
@@ -321,4 +321,4 @@ def _sized(name: str, args: tuple[Any, ...], rest: dict[str, Any], func: Callabl
         return of_form(native.empty(tuple(given), dtype=dtype, memory_format=order))
     if any(int(length) < 0 for length in given):
         native.empty(tuple(given))
-    return hollow([int(length) for length in given], None, 0, dtype)
+    return without_data([int(length) for length in given], None, 0, dtype)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
-from .meta import _NO_DATA, hollow, of_form
+from .meta import _NO_DATA, of_form, without_data
 
 __all__: list[str] = []
 
@@ -114,7 +114,7 @@ def _ordinary(value: Any) -> Any:
     """Return numbers of the form of a tensor that functions take: ones, and matrices that have an inverse."""
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
         return type(value)(map(_ordinary, value))
-    if not isinstance(value, Tensor) or not native._is_hollow(value):
+    if not isinstance(value, Tensor) or not native._has_no_data(value):
         return value
     made = _zeros(value)
     is_number = value.is_floating_point() or value.is_complex()
@@ -165,7 +165,7 @@ def _filled(values: Any) -> Any:
         return {name: _filled(value) for name, value in values.items()}
     if isinstance(values, (tuple, list)):
         return type(values)(map(_filled, values)) if type(values) in (tuple, list) else values
-    return _zeros(values) if isinstance(values, Tensor) and native._is_hollow(values) else values
+    return _zeros(values) if isinstance(values, Tensor) and native._has_no_data(values) else values
 
 
 def _forms(found: Any, cls: type, given: Sequence[Tensor]) -> Any:
@@ -190,7 +190,7 @@ def _same(tensor: Any) -> Any:
 
 @_called("t")
 def _turned(tensor: Any) -> Any:
-    return hollow(tensor.shape[::-1], tensor.stride()[::-1], 0, tensor.dtype)
+    return without_data(tensor.shape[::-1], tensor.stride()[::-1], 0, tensor.dtype)
 
 
 @_called("transpose")
@@ -203,7 +203,7 @@ def _exchanged(tensor: Any, first: int, second: int) -> Any:
 @_called("permute")
 def _permuted(tensor: Any, order: Sequence[int]) -> Any:
     size, strides = tensor.shape, tensor.stride()
-    return hollow([size[one] for one in order], [strides[one] for one in order], 0, tensor.dtype)
+    return without_data([size[one] for one in order], [strides[one] for one in order], 0, tensor.dtype)
 
 
 @_called("select")
@@ -218,7 +218,7 @@ def _sliced(tensor: Any, dim: int = 0, start: Any = None, end: Any = None, step:
     size, strides = list(tensor.shape), list(tensor.stride())
     size[dim] = len(range(*slice(start, end, step).indices(size[dim])))
     strides[dim] *= step
-    return hollow(size, strides, 0, tensor.dtype)
+    return without_data(size, strides, 0, tensor.dtype)
 
 
 def _check_product(one: Any, other: Any) -> None:
@@ -236,7 +236,7 @@ def _check_product(one: Any, other: Any) -> None:
 @_called("mm", "bmm")
 def _product(one: Any, other: Any) -> Any:
     _check_product(one, other)
-    return hollow([*one.shape[:-1], other.shape[-1]], None, 0, one.dtype)
+    return without_data([*one.shape[:-1], other.shape[-1]], None, 0, one.dtype)
 
 
 @_called("addmm", "baddbmm")
@@ -246,13 +246,13 @@ def _plus_product(_: Any, one: Any, other: Any, **__: Any) -> Any:
 
 @_called("_scaled_dot_product_flash_attention_for_cpu", "scaled_dot_product_attention")
 def _attended(query: Any, _: Any, value: Any, *__: Any, **___: Any) -> Any:
-    logarithms = hollow(query.shape[:-1], None, 0, native.float32)
-    return hollow([*query.shape[:-1], value.shape[-1]], None, 0, query.dtype), logarithms
+    logarithms = without_data(query.shape[:-1], None, 0, native.float32)
+    return without_data([*query.shape[:-1], value.shape[-1]], None, 0, query.dtype), logarithms
 
 
 @_called("embedding")
 def _looked_up(weight: Any, numbers: Any, *_: Any, **__: Any) -> Any:
-    return hollow([*numbers.shape, *weight.shape[1:]], None, 0, weight.dtype)
+    return without_data([*numbers.shape, *weight.shape[1:]], None, 0, weight.dtype)
 
 
 @_called("convolution")
@@ -282,12 +282,12 @@ def _convolved(
             else (length + 2 * sides[place] - reach - 1) // steps[place] + 1
         )
     channels = weight.shape[1] * groups if transposed else weight.shape[0]
-    return hollow([x.shape[0], channels, *size], None, 0, x.dtype)
+    return without_data([x.shape[0], channels, *size], None, 0, x.dtype)
 
 
 def _like(tensor: Any, *_: Any, dtype: Any = None, memory_format: Any = None, **__: Any) -> Any:
     if memory_format in (native.contiguous_format,):
-        return hollow(tensor.shape, None, 0, dtype or tensor.dtype)
+        return without_data(tensor.shape, None, 0, dtype or tensor.dtype)
     if memory_format not in (None, native.preserve_format) or _has_gaps(tensor):
         return of_form(native.empty_like(_zeros(tensor), dtype=dtype, memory_format=memory_format))
     return of_form(tensor, dtype)
@@ -379,4 +379,4 @@ def spread(name: str, func: Any, args: Sequence[Any], kwargs: dict[str, Any], gi
     dtype = func(*(_small(one) if isinstance(one, Tensor) else one for one in args), **kwargs).dtype
     size = native.broadcast_tensors([native.empty(1).expand(one.shape) for one in given])[0].shape
     whole = next((one for one in given if one.shape == size and not _has_gaps(one)), None)
-    return hollow(size, None if whole is None else whole.stride(), 0, dtype)
+    return without_data(size, None if whole is None else whole.stride(), 0, dtype)

@@ -111,7 +111,7 @@ def _made(
     kind = get_default_dtype() if dtype is None else dtype
     if requires_grad and not (kind.is_floating_point or kind.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    made = _rushlight._make_hollow(
+    made = _rushlight._make_without_data(
         cls,
         [int(length) for length in size],
         None if strides is None else list(strides),

@@ -16,7 +16,6 @@ use crate::error::Result;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::pointwise::{half, map};
 use crate::kernels::vector::{self, Function};
-use crate::ops::complex;
 use crate::ops::creation::copy;
 use crate::tensor::Array;
 
@@ -45,7 +44,7 @@ pub(super) fn result_type<E: Elementwise>(op: &E, dtype: DType) -> Result<DType>
     match (E::INTEGERS, dtype) {
         (Integers::Only, dtype) if dtype.is_float() => Err(op.refusal(dtype).into()),
         (_, dtype) if dtype.is_float() || dtype.is_complex() && E::COMPLEX => Ok(dtype),
-        (_, dtype) if dtype.is_complex() => Err(complex::refusal(op.refusal(dtype))),
+        (_, dtype) if dtype.is_complex() => Err(op.refusal(dtype).into()),
         (Integers::Promote, _) => Ok(default_dtype::get()),
         (Integers::Stay, DType::Bool) if op.boolean(false).is_none() => Err(op.refusal(dtype).into()),
         (Integers::Stay | Integers::Only, dtype) => Ok(dtype),

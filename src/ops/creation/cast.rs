@@ -347,24 +347,45 @@ impl Rule for Fill {
     }
 }
 
-fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) -> Result<()> {
+/// How a tensor is overwritten with one number.
+#[derive(Clone, Copy)]
+enum Filler {
+    /// By `fill_` with a number.
+    Number,
+    /// By `fill_` with a tensor.
+    Tensor,
+    /// By `zero_`.
+    Zero,
+}
+
+impl Filler {
+    fn rule(self) -> Fill {
+        let name = match self {
+            Filler::Number => "FillBackward2",
+            Filler::Tensor => "FillBackward3",
+            Filler::Zero => "ZeroBackward0",
+        };
+        Fill { name }
+    }
+}
+
+fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], filler: Filler) -> Result<()> {
     // A number may be written to elements that are shown several times; a tensor may not.
     let write = if inputs.len() == 1 { Write::filling(inputs) } else { Write::begin(inputs) }?;
-    if let Some(written) = batch::each_in_place(x, |x| overwrite(x, value, &[x], name)) {
+    if let Some(written) = batch::each_in_place(x, |x| overwrite(x, value, &[x], filler)) {
         written?;
-        return write.finish(|_| Fill { name });
+        return write.finish(|_| filler.rule());
     }
     let memory = x.memory();
     match x.is_subclassed() || recording::is_on() {
         true => {
-            let operands: SmallVec<[Operand<'_>; 2]> = match (name, inputs) {
-                ("ZeroBackward0", _) | (_, [_, _]) => inputs.iter().map(|&input| input.into()).collect(),
-                _ => smallvec![x.into(), value.into()],
-            };
-            let node = match name {
-                "FillBackward2" => "FillBackward0",
-                "FillBackward3" => "FillBackward1",
-                name => name,
+            let (node, operands): (_, SmallVec<[Operand<'_>; 2]>) = match (filler, inputs) {
+                (Filler::Zero, _) => ("ZeroBackward0", smallvec![x.into()]),
+                // Where samples are filled one by one, the number of each is at hand.
+                (Filler::Number, _) | (Filler::Tensor, [_]) => {
+                    ("FillBackward0", smallvec![x.into(), value.into()])
+                }
+                (Filler::Tensor, _) => ("FillBackward1", inputs.iter().map(|&input| input.into()).collect()),
             };
             let (own, what): (_, What) = (Filling { value }, Arc::new(Filling { value }));
             intercept::written_as(node, &operands, Attributes::new(), Some(what), move |operands| {
@@ -373,7 +394,7 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         }
         false => copy::fill(&memory, value)?,
     }
-    write.finish(|_| Fill { name })
+    write.finish(|_| filler.rule())
 }
 
 /// Overwrites every element with a number, or with the element of a tensor without dimensions.
@@ -381,18 +402,16 @@ pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
     match value.into() {
         Operand::Scalar(value) => {
             create::check_value(value, x.dtype())?;
-            overwrite(x, value, &[x], "FillBackward2")
+            overwrite(x, value, &[x], Filler::Number)
         }
         Operand::Tensor(value) => match (value.ndim(), batch::highest([x, value])) {
-            (0, Some(mapping)) => {
-                batch::write_traced(x, value, &mapping, "fill_", Fill { name: "FillBackward3" })
-            }
+            (0, Some(mapping)) => batch::write_traced(x, value, &mapping, "fill_", Filler::Tensor.rule()),
             (0, None) => {
                 let number = {
                     let _known = Known::new();
                     value.item()?
                 };
-                overwrite(x, number, &[x, value], "FillBackward3")
+                overwrite(x, number, &[x, value], Filler::Tensor)
             }
             // What is one number for each sample or more of them is copied.
             (ndim, Some(_)) if batch::is_batched(value) && ndim <= x.ndim() => copy_(x, value),
@@ -403,7 +422,7 @@ pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
 
 /// Overwrites every element with zero.
 pub fn zero_(x: &Tensor) -> Result<()> {
-    overwrite(x, Scalar::Int(0), &[x], "ZeroBackward0")
+    overwrite(x, Scalar::Int(0), &[x], Filler::Zero)
 }
 
 /// What torch's dispatcher calls the operators that no entry names.

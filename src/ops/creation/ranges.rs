@@ -90,7 +90,7 @@ fn count(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i128>
 /// `steps` numbers from `start` to `end`, both included, at equal distances. They are counted from
 /// both ends to the middle, so that each end is exact.
 pub fn linspace(start: Scalar, end: Scalar, steps: i64, dtype: DType) -> Result<Tensor> {
-    spaced(start, end, steps, dtype, "linspace_cpu", |x| x)
+    spaced(start, end, steps, dtype, Spacing::Even)
 }
 
 /// `linspace` between numbers that are tensors, those of many samples too.
@@ -111,19 +111,47 @@ pub fn linspace_between(start: &Tensor, end: &Tensor, steps: i64, dtype: DType) 
 
 /// `steps` powers of `base`, with exponents as `linspace` gives them.
 pub fn logspace(start: Scalar, end: Scalar, steps: i64, base: f64, dtype: DType) -> Result<Tensor> {
-    spaced(start, end, steps, dtype, "logspace_cpu", |x| {
-        if x.im == 0.0 { Complex::new(base.powf(x.re), 0.0) } else { Complex::new(base, 0.0).powc(x) }
-    })
+    spaced(start, end, steps, dtype, Spacing::Powers { base })
+}
+
+/// What is made of numbers at equal distances.
+#[derive(Clone, Copy)]
+enum Spacing {
+    /// They are the answer.
+    Even,
+    /// They are exponents.
+    Powers { base: f64 },
+}
+
+impl Spacing {
+    /// What torch calls the kernel.
+    fn kernel(self) -> &'static str {
+        match self {
+            Spacing::Even => "linspace_cpu",
+            Spacing::Powers { .. } => "logspace_cpu",
+        }
+    }
+
+    fn of(self, x: Complex<f64>) -> Complex<f64> {
+        match self {
+            Spacing::Even => x,
+            Spacing::Powers { base } if x.im == 0.0 => Complex::new(base.powf(x.re), 0.0),
+            Spacing::Powers { base } => Complex::new(base, 0.0).powc(x),
+        }
+    }
+
+    /// In which type numbers are rounded, and in which they are calculated. Powers are as exact as single precision.
+    fn types(self, dtype: DType) -> (DType, DType) {
+        match self {
+            Spacing::Even if dtype.is_float() => (dtype, dtype.wide()),
+            Spacing::Even => (dtype, DType::Float64),
+            Spacing::Powers { .. } => (dtype.wide(), DType::Float64),
+        }
+    }
 }
 
 /// `spaced` of complex numbers, whose parts are at equal distances each.
-fn spaced_complex(
-    start: Scalar,
-    end: Scalar,
-    steps: i64,
-    dtype: DType,
-    map: impl Fn(Complex<f64>) -> Complex<f64>,
-) -> Result<Tensor> {
+fn spaced_complex(start: Scalar, end: Scalar, steps: i64, dtype: DType, spacing: Spacing) -> Result<Tensor> {
     let (first, last) = (start.to_complex(), end.to_complex());
     let step = (last - first) / (steps - 1) as f64;
     let value = |index: i64| match steps {
@@ -132,29 +160,22 @@ fn spaced_complex(
         _ => last - step * (steps - index - 1) as f64,
     };
     let shape = shape::checked_shape(&[steps])?;
-    let elements = storage::collected(shape[0], (0..steps).map(|index| map(value(index))))?;
+    let elements = storage::collected(shape[0], (0..steps).map(|index| spacing.of(value(index))))?;
     let array = Array::from_slice(&shape, &elements)?;
     let range = Tensor::from_array(copy::as_type(&array, dtype)?.into_owned());
     recording::fixed(&range)?;
     Ok(range)
 }
 
-fn spaced(
-    start: Scalar,
-    end: Scalar,
-    steps: i64,
-    dtype: DType,
-    operation: &'static str,
-    map: impl Fn(Complex<f64>) -> Complex<f64> + Copy + Sync,
-) -> Result<Tensor> {
+fn spaced(start: Scalar, end: Scalar, steps: i64, dtype: DType, spacing: Spacing) -> Result<Tensor> {
     if steps < 0 {
         return Err(Error::StepsNegative {}.into());
     }
     if dtype.is_complex() {
-        return spaced_complex(start, end, steps, dtype, map);
+        return spaced_complex(start, end, steps, dtype, spacing);
     }
     if dtype == DType::Bool {
-        return Err(Error::NotImplementedFor { operation, dtype }.into());
+        return Err(Error::NotImplementedFor { operation: spacing.kernel(), dtype }.into());
     }
     create::check_value(start, dtype)?;
     create::check_value(end, dtype)?;
@@ -163,15 +184,10 @@ fn spaced(
         true => dtype.rounded(number.to_f64()),
         false => number.to::<i64>() as f64,
     });
-    // Powers are as exact as single precision.
-    let (exact, room) = match operation == "linspace_cpu" {
-        true if dtype.is_float() => (dtype, dtype.wide()),
-        true => (dtype, DType::Float64),
-        false => (dtype.wide(), DType::Float64),
-    };
+    let (exact, room) = spacing.types(dtype);
     let mut array = Array::uninit_shape(&shape, room)?;
     dispatch!(float room, T => {
-        space_out::<T>(array.fresh(), first, last, exact, |x| map(Complex::new(x, 0.0)).re);
+        space_out::<T>(array.fresh(), first, last, exact, |x| spacing.of(Complex::new(x, 0.0)).re);
     }, else {
         unreachable!("room is made of floating-point numbers")
     });

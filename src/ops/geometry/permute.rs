@@ -13,11 +13,20 @@ use crate::graph::shown::shown;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::Tensor;
 
+/// By which name two dimensions are exchanged: that decides what the node shows.
+#[derive(Clone, Copy)]
+enum Caller {
+    T,
+    TInPlace,
+    Transpose,
+    TransposeInPlace,
+}
+
 /// y = x with two dimensions exchanged
 ///
 /// dy is dx and x̄ is ȳ with the same exchanged
 struct Transpose {
-    name: &'static str,
+    caller: Caller,
     first: usize,
     second: usize,
     /// The dimensions as the caller named them.
@@ -26,34 +35,41 @@ struct Transpose {
 
 impl ViewKind for Transpose {
     fn name(&self) -> &'static str {
-        self.name
+        match self.caller {
+            Caller::T => "TBackward0",
+            Caller::TInPlace => "TBackward1",
+            Caller::Transpose => "TransposeBackward0",
+            Caller::TransposeInPlace => "TransposeBackward1",
+        }
     }
 
     fn shown(&self, _source: &Layout) -> Attributes {
-        match self.name.starts_with("Transpose") {
-            true => shown! { dim0: self.given[0], dim1: self.given[1] },
-            false => Attributes::new(),
+        match self.caller {
+            Caller::T | Caller::TInPlace => Attributes::new(),
+            Caller::Transpose | Caller::TransposeInPlace => {
+                shown! { dim0: self.given[0], dim1: self.given[1] }
+            }
         }
     }
 
     fn vjp(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        let name = if self.name == "TBackward0" { "TBackward0" } else { "TransposeBackward0" };
-        exchange(name, gradient, self.first, self.second)
+        let caller = if let Caller::T = self.caller { Caller::T } else { Caller::Transpose };
+        exchange(caller, gradient, self.first, self.second)
     }
 
     fn jvp(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
-        exchange("TransposeBackward0", tangent, self.first, self.second)
+        exchange(Caller::Transpose, tangent, self.first, self.second)
     }
 }
 
-fn exchange(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<Tensor> {
+fn exchange(caller: Caller, x: &Tensor, first: usize, second: usize) -> Result<Tensor> {
     let given = [first as i64, second as i64];
-    apply(Transpose { name, first, second, given }, x, x.layout().exchanged(first, second))
+    apply(Transpose { caller, first, second, given }, x, x.layout().exchanged(first, second))
 }
 
-fn exchange_in_place(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<()> {
+fn exchange_in_place(caller: Caller, x: &Tensor, first: usize, second: usize) -> Result<()> {
     let given = [first as i64, second as i64];
-    apply_in_place(Transpose { name, first, second, given }, x, x.layout().exchanged(first, second))
+    apply_in_place(Transpose { caller, first, second, given }, x, x.layout().exchanged(first, second))
 }
 
 fn pair(x: &Tensor, first: i64, second: i64) -> Result<(usize, usize)> {
@@ -65,14 +81,14 @@ fn pair(x: &Tensor, first: i64, second: i64) -> Result<(usize, usize)> {
 pub fn transpose(x: &Tensor, first: i64, second: i64) -> Result<Tensor> {
     let given = [first, second];
     let (first, second) = pair(x, first, second)?;
-    let transpose = Transpose { name: "TransposeBackward0", first, second, given };
+    let transpose = Transpose { caller: Caller::Transpose, first, second, given };
     apply(transpose, x, x.layout().exchanged(first, second))
 }
 
 /// Exchanges two dimensions of the tensor itself.
 pub fn transpose_(x: &Tensor, first: i64, second: i64) -> Result<()> {
     let (first, second) = pair(x, first, second)?;
-    exchange_in_place("TransposeBackward1", x, first, second)
+    exchange_in_place(Caller::TransposeInPlace, x, first, second)
 }
 
 fn matrix_pair(operation: &'static str, x: &Tensor) -> Result<(usize, usize)> {
@@ -86,13 +102,13 @@ fn matrix_pair(operation: &'static str, x: &Tensor) -> Result<(usize, usize)> {
 /// A matrix transposed; a vector or a number as it is.
 pub fn t(x: &Tensor) -> Result<Tensor> {
     let (first, second) = matrix_pair("t", x)?;
-    exchange("TBackward0", x, first, second)
+    exchange(Caller::T, x, first, second)
 }
 
 /// Transposes the matrix itself.
 pub fn t_(x: &Tensor) -> Result<()> {
     let (first, second) = matrix_pair("t_", x)?;
-    exchange_in_place("TBackward1", x, first, second)
+    exchange_in_place(Caller::TInPlace, x, first, second)
 }
 
 /// A matrix, or each of a batch of matrices, transposed.

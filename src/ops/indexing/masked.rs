@@ -104,9 +104,8 @@ fn flat(array: &Array) -> Result<Array> {
 /// dy is those of dx; x̄ is ȳ in their places, or added there, among zeros
 #[derive(Clone)]
 struct Pick {
-    name: &'static str,
     numbers: Numbers,
-    /// Whether an element may be named twice.
+    /// Whether an element may be named twice: a mask names it once.
     repeats: bool,
 }
 
@@ -126,11 +125,11 @@ impl Op for Pick {
     const SAVED: &'static [&'static str] = &["index", "self"];
 
     fn name(&self) -> &'static str {
-        self.name
+        if self.repeats { "TakeBackward0" } else { "MaskedSelectBackward0" }
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
-        if self.name == "MaskedSelectBackward0" { &["mask", "self"] } else { Self::SAVED }
+        if self.repeats { Self::SAVED } else { &["mask", "self"] }
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
@@ -158,14 +157,14 @@ impl Op for Pick {
 
     fn jvp(&self, [given, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         at.load(given)?;
-        let op = Pick { name: self.name, numbers: self.numbers.clone(), repeats: self.repeats };
+        let op = Pick { numbers: self.numbers.clone(), repeats: self.repeats };
         one(apply_one(op, &[tangent(tangents)])?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let numel = call.inputs[0].shape().iter().product();
         let numbers = self.numbers.of_samples(call.size, numel)?;
-        call.front(Pick { name: self.name, numbers, repeats: self.repeats })
+        call.front(Pick { numbers, repeats: self.repeats })
     }
 }
 
@@ -232,8 +231,7 @@ impl Op for Place {
         };
         let x = at.needs(0).then(kept).transpose()?;
         let repeats = self.placing != Placing::Masked;
-        let name = if repeats { "TakeBackward0" } else { "MaskedSelectBackward0" };
-        let pick = Pick { name, numbers: numbers.clone(), repeats };
+        let pick = Pick { numbers: numbers.clone(), repeats };
         let picked = || match repeats {
             true => reshape::reshape_to(&apply_one(pick, &[gradient])?, values.shape()),
             false => padded(&apply_one(pick, &[gradient])?, values.shape()),
@@ -310,7 +308,7 @@ pub fn masked_select(x: &Tensor, mask: &Tensor) -> Result<Tensor> {
     }
     let shape = shape::broadcast(mask.layout().shape(), x.layout().shape())?;
     let numbers = Numbers::of_mask(mask, &shape)?;
-    let pick = Pick { name: "MaskedSelectBackward0", numbers, repeats: false };
+    let pick = Pick { numbers, repeats: false };
     match batch::is_batched(x) {
         true => apply_one(pick, &[&view::expand_to(x, &shape)?]),
         false => apply_one(pick, &[x]),

@@ -1,5 +1,7 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
+mod entries;
+
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -16,16 +18,16 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::pointwise::{map, zip};
 use crate::ops::linalg::bilinear::{
-    self, Factors, Product, gradients_of_factors, keep_factors, tangent_of_product,
+    Factors, Product, effort, gradients_of_factors, keep_factors, show_forms, tangent_of_product,
 };
 use crate::ops::linalg::products::{
     Matrices, MatrixVector, check_batches, check_mapped, check_matrix_sizes, refuse_bool,
 };
 use crate::ops::{self, creation::create, geometry::expand, pointwise::arithmetic};
-use crate::schema::signatures::BATCHES;
-use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, method};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
+
+pub use entries::ENTRIES;
 
 /// The factors of the two summands.
 #[derive(Clone, Copy)]
@@ -54,6 +56,16 @@ trait Addable: Product {
     fn added_name(&self) -> &'static str;
     /// torch's names of the factors.
     const ADDED_FACTORS: &'static [&'static str];
+
+    /// `ADDED_FACTORS`, where they depend on the parameters.
+    fn added_factors(&self) -> &'static [&'static str] {
+        Self::ADDED_FACTORS
+    }
+
+    /// torch's names of the sizes and strides of each factor, if the node shows them.
+    fn added_forms(&self) -> Option<[[&'static str; 2]; 2]> {
+        None
+    }
 }
 
 impl Addable for Matrices {
@@ -61,6 +73,15 @@ impl Addable for Matrices {
 
     fn added_name(&self) -> &'static str {
         if self.batched { "BaddbmmBackward0" } else { "AddmmBackward0" }
+    }
+
+    fn added_factors(&self) -> &'static [&'static str] {
+        if self.batched { &["batch1", "batch2"] } else { Self::ADDED_FACTORS }
+    }
+
+    fn added_forms(&self) -> Option<[[&'static str; 2]; 2]> {
+        let names = [["mat1_sym_sizes", "mat1_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]];
+        (!self.batched).then_some(names)
     }
 }
 
@@ -90,15 +111,12 @@ impl<P: Addable> Op for AddProduct<P> {
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
-        if self.name() == "BaddbmmBackward0" { &["batch1", "batch2"] } else { P::ADDED_FACTORS }
+        self.product.added_factors()
     }
 
     fn shown(&self, kept: &Self::Saved) -> Attributes {
         let mut shown = shown! { alpha: self.weights.alpha, beta: self.weights.beta };
-        if self.name() == "AddmmBackward0" {
-            let names = [["mat1_sym_sizes", "mat1_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]];
-            shown.extend(bilinear::show_forms(&kept.0, names));
-        }
+        shown.extend(self.product.added_forms().into_iter().flat_map(|names| show_forms(&kept.0, names)));
         shown
     }
 
@@ -159,7 +177,7 @@ impl<P: Addable> Op for AddProduct<P> {
     }
 
     fn effort(&self, inputs: &[Array]) -> u64 {
-        bilinear::effort(&self.product, &inputs[1], &inputs[2])
+        effort(&self.product, &inputs[1], &inputs[2])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -369,67 +387,6 @@ fn check_added(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
         (&[count, rows, ..], &[_, _, columns, ..]) => expand::check(x, &[count, rows, columns]),
         _ => Ok(()),
     }
-}
-
-const ADDMM: &[&str] = &[
-    "(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
-    "(Number beta, Tensor input, Number alpha, Tensor mat1, Tensor mat2, *, Tensor out=None)|deprecated",
-    "(Number beta, Tensor input, Tensor mat1, Tensor mat2, *, Tensor out=None)|deprecated",
-];
-
-const ADDMV: &[&str] = &[
-    "(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)",
-    "(Number beta, Tensor input, Number alpha, Tensor mat, Tensor vec, *, Tensor out=None)|deprecated",
-    "(Number beta, Tensor input, Tensor mat, Tensor vec, *, Tensor out=None)|deprecated",
-];
-
-/// The function that writes in place has no deprecated overloads.
-const ADDMV_IN_PLACE: &[&str] = &["(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1)"];
-
-/// The entries.
-pub const ENTRIES: &[Entry] = &[
-    both("addmm", ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
-        .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-        .operators(&[("AddmmBackward0", "addmm")]),
-    both("addmv", ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))
-        .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-        .operators(&[("AddmvBackward0", "addmv")]),
-    both(
-        "baddbmm",
-        BATCHES,
-        "`beta * input + alpha * (batch1 @ batch2)`, for every matrix of the batch.",
-        |a| added(a, baddbmm),
-    )
-    .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-    .operators(&[("BaddbmmBackward0", "baddbmm")]),
-    method("addmm_", ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
-    method("addmv_", ADDMV, "`addmv` in place.", |a| added_in_place(a, addmv_)),
-    function("addmv_", ADDMV_IN_PLACE, "`addmv` in place.", |a| added_in_place(a, addmv_)),
-    method("baddbmm_", BATCHES, "`baddbmm` in place.", |a| added_in_place(a, baddbmm_)),
-];
-
-fn added(
-    arguments: &dyn Arguments,
-    operation: fn(&Tensor, &Tensor, &Tensor, Weights) -> Result<Tensor>,
-) -> Result<Reply> {
-    let (left, right, weights) = parts(arguments)?;
-    operation(arguments.tensor(0)?, left, right, weights).reply()
-}
-
-/// The factors and the weights.
-fn parts(arguments: &dyn Arguments) -> Result<(&Tensor, &Tensor, Weights)> {
-    let weights = Weights { beta: arguments.number(3)?, alpha: arguments.number(4)? };
-    check_weights(weights, arguments.tensor(0)?.dtype())?;
-    Ok((arguments.tensor(1)?, arguments.tensor(2)?, weights))
-}
-
-fn added_in_place(
-    arguments: &dyn Arguments,
-    operation: impl FnOnce(&Tensor, &Tensor, &Tensor, Weights) -> Result<()>,
-) -> Result<Reply> {
-    let (left, right, weights) = parts(arguments)?;
-    operation(arguments.tensor(0)?, left, right, weights)?;
-    Ok(Reply::Given(0))
 }
 
 plain! {

@@ -31,6 +31,11 @@ pub(crate) trait Product: Clone + Send + Sync + 'static {
         Self::FACTORS
     }
 
+    /// torch's names of the sizes and strides of each factor, if the node shows them.
+    fn forms(&self) -> Option<[[&'static str; 2]; 2]> {
+        None
+    }
+
     /// The numbers. The factors have fitting shapes and one type, which is not `bool`.
     fn compute(&self, a: &Array, b: &Array) -> Result<Array>;
 
@@ -198,13 +203,7 @@ impl<P: Product> Op for Times<P> {
     }
 
     fn shown(&self, kept: &Self::Saved) -> Attributes {
-        match self.0.name() {
-            "MmBackward0" => show_forms(
-                &kept.0,
-                [["self_sym_sizes", "self_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]],
-            ),
-            _ => Attributes::new(),
-        }
+        self.0.forms().map_or_else(Attributes::new, |names| show_forms(&kept.0, names))
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {

@@ -10,7 +10,7 @@ use super::elimination::first_zero;
 use super::solve::inverse;
 use super::triangular::SolveTriangular;
 use super::triangular::solve_triangular;
-use super::{Matrices, adjoint, check_square, moved_sides, refuse_failed, sides};
+use super::{HalfTypes, Matrices, Routine, adjoint, check_square, moved_sides, refuse_failed, sides};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
@@ -143,20 +143,25 @@ impl Op for Cholesky {
     }
 }
 
+const CHOLESKY: Routine =
+    Routine::of("linalg.cholesky").half_types(HalfTypes::ElementsRefusedBy("cholesky_cpu"));
+
+const OLD_CHOLESKY: Routine = Routine::of("cholesky").elements_refused_by("cholesky_cpu");
+
 /// The lower triangles whose products with their transposes the matrices are, or the upper ones; for
 /// torch's `cholesky` if `old`, else for `linalg.cholesky`.
 pub fn cholesky(a: &Tensor, upper: bool, old: bool) -> Result<Tensor> {
-    let name = if old { "cholesky" } else { "linalg.cholesky" };
-    check_square(a, name)?;
+    let routine = if old { OLD_CHOLESKY } else { CHOLESKY };
+    check_square(a, routine)?;
     let (triangle, info) = two(apply(Cholesky { upper, old }, &[a])?);
-    check_positive(&info, name)?;
+    check_positive(&info, routine.operation)?;
     Ok(triangle)
 }
 
 /// `cholesky`, and zero, or the order at which a matrix turns out not to be positive: then the triangle is what
 /// LAPACK leaves.
 pub fn cholesky_ex(a: &Tensor, upper: bool) -> Result<(Tensor, Tensor)> {
-    check_square(a, "linalg.cholesky")?;
+    check_square(a, CHOLESKY)?;
     apply(Cholesky { upper, old: false }, &[a]).map(two)
 }
 
@@ -355,7 +360,7 @@ impl Op for CholeskyInverse {
 /// The inverses of the triangles times their adjoints.
 pub fn cholesky_inverse(triangle: &Tensor, upper: bool) -> Result<Tensor> {
     let operation = "cholesky_inverse";
-    check_square(triangle, operation)?;
+    check_square(triangle, Routine::of(operation).refused_by("cholesky_inverse_out_cpu"))?;
     refuse_failed(&first_zero(&triangle.detach())?, move |place, step| Error::InverseSingular {
         operation,
         place,

@@ -8,7 +8,7 @@ use smallvec::smallvec;
 
 use super::elimination::lu_solve;
 use super::solve;
-use super::{Matrices, adjoint, as_row, check_square, diagonal, singular, turned};
+use super::{HalfTypes, Matrices, Routine, adjoint, as_row, check_square, diagonal, singular, turned};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -94,7 +94,7 @@ fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
 
 /// What elimination makes of a matrix: the triangles, or the rows that were exchanged.
 pub(super) fn factored(name: &str, a: &Tensor) -> Result<Tensor> {
-    let (lu, pivots) = super::elimination::lu_factor(a, true, "linalg.lu_factor_ex")?;
+    let (lu, pivots) = super::elimination::lu_factor(a, true, Routine::of("linalg.lu_factor_ex"))?;
     Ok(if name == "LU" { lu } else { pivots })
 }
 
@@ -170,7 +170,7 @@ impl Op for Determinant {
 
 /// The determinants of matrices.
 pub fn det(a: &Tensor) -> Result<Tensor> {
-    check_square(a, "linalg.det")?;
+    check_square(a, Routine::of("linalg.det").half_types(HalfTypes::ElementsRefusedBy("lu_cpu")))?;
     apply(Determinant, &[a]).map(|mut outputs| outputs.swap_remove(0))
 }
 
@@ -259,7 +259,7 @@ impl Op for LogDeterminant {
 
 /// The signs of the determinants, and the logarithms of their magnitudes.
 pub fn slogdet(a: &Tensor) -> Result<(Tensor, Tensor)> {
-    check_square(a, "linalg.slogdet")?;
+    check_square(a, Routine::of("linalg.slogdet").half_types(HalfTypes::Refused))?;
     let mut outputs = apply(LogDeterminant, &[a])?;
     outputs.truncate(2);
     Ok(two(outputs))
@@ -267,7 +267,7 @@ pub fn slogdet(a: &Tensor) -> Result<(Tensor, Tensor)> {
 
 /// The logarithms of the determinants, which are not numbers where real ones are negative.
 pub fn logdet(a: &Tensor) -> Result<Tensor> {
-    check_square(a, "logdet")?;
+    check_square(a, Routine::of("logdet").half_types(HalfTypes::Refused))?;
     let (sign, logarithm) = slogdet(a)?;
     if a.dtype().is_complex() {
         return add(&logarithm, &crate::ops::log(&sign)?);

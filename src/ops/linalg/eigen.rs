@@ -8,7 +8,7 @@ use smallvec::smallvec;
 use super::solve::solve;
 use super::symmetric::{apart_from_diagonal, over_differences, with_diagonal};
 use super::values_only::{Values, alone};
-use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
+use super::{HalfTypes, Matrices, Routine, adjoint, as_column, as_row, check_phase, check_square};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType};
@@ -117,7 +117,7 @@ fn check_matrices(a: &Tensor, operation: &'static str) -> Result<()> {
     if a.ndim() > 1 && !a.dtype().is_float() && !a.dtype().is_complex() {
         return Err(Error::NoComplexType { dtype: a.dtype() }.into());
     }
-    check_square(a, operation).map(|_| ())
+    check_square(a, Routine::of(operation).half_types(HalfTypes::RefusedBy("linalg_eig_out_cpu"))).map(|_| ())
 }
 
 /// The eigenvalues of matrices, and their eigenvectors as columns, for an operation of that name.

@@ -5,13 +5,12 @@ use smallvec::smallvec;
 use super::factors::{Factors, changes, lu_unpack};
 use super::solve::broadcast;
 use super::triangular::{check_factored, solve_triangular};
-use super::{Matrices, adjoint, adjoint_numbers, check_matrix, moved_sides, refuse_failed, turned};
+use super::{Matrices, Routine, adjoint, adjoint_numbers, check_matrix, moved_sides, refuse_failed, turned};
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{self, Answer, Call};
-use crate::dispatch::binary;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
-use crate::dispatch::view;
+use crate::dispatch::{binary, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -104,10 +103,12 @@ pub(super) fn check_rank(a: &Tensor, operation: &'static str) -> Result<()> {
     }
 }
 
+const LU_FACTOR: Routine = Routine::of("torch.lu_factor").elements_refused_by("lu_cpu");
+
 /// Both triangles of matrices in one, and with which row each one was exchanged, counted from one.
-pub fn lu_factor(a: &Tensor, exchange: bool, operation: &'static str) -> Result<(Tensor, Tensor)> {
-    check_rank(a, operation)?;
-    check_matrix(a, operation)?;
+pub(super) fn lu_factor(a: &Tensor, exchange: bool, routine: Routine) -> Result<(Tensor, Tensor)> {
+    check_rank(a, routine.operation)?;
+    check_matrix(a, routine)?;
     apply(Elimination { exchange }, &[a]).map(two)
 }
 
@@ -254,9 +255,9 @@ impl Op for Lu {
 
 /// The exchanges of rows, and the triangles, of matrices.
 pub fn lu(a: &Tensor, exchange: bool) -> Result<(Tensor, Tensor, Tensor)> {
-    const NAME: &str = "linalg.lu";
-    check_rank(a, NAME)?;
-    check_matrix(a, NAME)?;
+    const LU: Routine = Routine::of("linalg.lu").elements_refused_by("lu_cpu");
+    check_rank(a, LU.operation)?;
+    check_matrix(a, LU)?;
     let (lower, upper, exchange) = three(apply(Lu { exchange }, &[a])?);
     // Without a derivative it has no history.
     let exchange = if mode::special() { exchange.detach() } else { Tensor::from_array(exchange.array()) };
@@ -409,7 +410,7 @@ pub const ENTRIES: &[Entry] = &[
         &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu_factor"],
         "The LU decomposition in compact form, and the pivots.",
         |a| {
-            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
+            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), LU_FACTOR)?;
             let info = first_zero(&lu)?;
             check_solvable(&info, "torch.linalg.lu_factor")?;
             Ok((lu, pivots)).named("linalg_lu_factor")
@@ -422,7 +423,7 @@ pub const ENTRIES: &[Entry] = &[
         ],
         "The LU decomposition in compact form, the pivots, and zero or the step at which the pivot was zero.",
         |a| {
-            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
+            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), LU_FACTOR)?;
             let info = first_zero(&lu)?;
             if a.boolean(2) {
                 check_solvable(&info, "torch.linalg.lu_factor_ex")?;

@@ -3,7 +3,7 @@
 use crate::schema::{Entry, IntoReply, both};
 use smallvec::smallvec;
 
-use super::{Matrices, adjoint, check_square, sides};
+use super::{HalfTypes, Matrices, Routine, adjoint, check_square, sides};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
@@ -86,7 +86,7 @@ impl Op for MatrixExp {
 
 /// The exponentials of matrices.
 pub fn matrix_exp(a: &Tensor) -> Result<Tensor> {
-    check_square(a, "linalg.matrix_exp")?;
+    check_square(a, Routine::of("linalg.matrix_exp").half_types(HalfTypes::Taken))?;
     apply_one(MatrixExp, &[a])
 }
 

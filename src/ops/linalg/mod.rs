@@ -245,7 +245,9 @@ fn turned(x: &Tensor) -> Result<Tensor> {
 }
 
 /// Refuses what is no floating-point or complex square matrix, or many; answers its side.
-fn check_square(x: &Tensor, operation: &'static str) -> Result<usize> {
+fn check_square(x: &Tensor, routine: impl Into<Routine>) -> Result<usize> {
+    let routine = routine.into();
+    let operation = routine.operation;
     let layout = x.layout();
     let &[.., rows, columns] = layout.shape() else {
         return Err(Error::LinearRank { operation }.into());
@@ -253,67 +255,91 @@ fn check_square(x: &Tensor, operation: &'static str) -> Result<usize> {
     if rows != columns {
         return Err(Error::MatrixSquare { operation, rows, columns }.into());
     }
-    check_float(x, operation)?;
+    check_float(x, routine)?;
     Ok(rows)
 }
 
 /// Refuses what is no floating-point or complex matrix, or many; answers rows and columns.
-fn check_matrix(x: &Tensor, operation: &'static str) -> Result<(usize, usize)> {
+fn check_matrix(x: &Tensor, routine: impl Into<Routine>) -> Result<(usize, usize)> {
+    let routine = routine.into();
     if x.ndim() < 2 {
-        return Err(Error::LinearRank { operation }.into());
+        return Err(Error::LinearRank { operation: routine.operation }.into());
     }
-    check_float(x, operation)?;
+    check_float(x, routine)?;
     Ok(sides(x))
 }
 
-fn check_float(x: &Tensor, operation: &'static str) -> Result<()> {
-    let dtype = x.dtype();
+fn check_float(x: &Tensor, routine: impl Into<Routine>) -> Result<()> {
+    let (routine, dtype) = (routine.into(), x.dtype());
     match dtype.is_float() || dtype.is_complex() {
-        true if dtype.is_stored() => check_half(x, operation),
+        true if dtype.is_stored() => routine.check_half(x),
         true => Ok(()),
-        false => match first_asked(operation) {
-            Some(operation) => Err(Error::NotImplementedFor { operation, dtype }.into()),
-            None => Err(Error::MatrixDType { operation, dtype }.into()),
-        },
+        false => Err(match routine.kernel {
+            Some(operation) => Error::NotImplementedFor { operation, dtype }.into(),
+            None => Error::MatrixDType { operation: routine.operation, dtype }.into(),
+        }),
     }
 }
 
-/// The kernel that is the first to look at the type of a matrix, where nothing before it does.
-fn first_asked(operation: &str) -> Option<&'static str> {
-    Some(match operation {
-        "cholesky" => "cholesky_cpu",
-        "cholesky_inverse" => "cholesky_inverse_out_cpu",
-        "linalg.eigh" => "linalg_eigh_cpu",
-        "linalg.lu" | "torch.lu_factor" => "lu_cpu",
-        "linalg.solve_triangular" => "triangular_solve_cpu",
-        "geqrf" => "geqrf_cpu",
-        _ => return None,
-    })
+/// What takes matrices, and who in torch is the first to refuse their types, which its messages name.
+#[derive(Clone, Copy)]
+pub(super) struct Routine {
+    operation: &'static str,
+    /// The kernel that is the first to look at a type at all.
+    kernel: Option<&'static str>,
+    half: HalfTypes,
 }
 
-/// What is not called where there are no elements, and so refuses no type of them.
-const OF_ELEMENTS: [&str; 4] = ["cholesky_cpu", "lu_cpu", "linalg_svd_cpu", "linalg_eigh_cpu"];
+/// What becomes of half types.
+#[derive(Clone, Copy)]
+pub(super) enum HalfTypes {
+    /// They are taken: there are but products and sums.
+    Taken,
+    /// The operation itself refuses them.
+    Refused,
+    /// The kernel of that name does.
+    RefusedBy(&'static str),
+    /// So does this, but it is not called where there are no elements.
+    ElementsRefusedBy(&'static str),
+}
 
-/// Refuses stored types, but for what consists of products and sums.
-fn check_half(x: &Tensor, operation: &'static str) -> Result<()> {
-    let dtype = x.dtype();
-    let operation = match operation {
-        "linalg.matrix_norm" | "linalg.matrix_exp" | "linalg.matrix_power" => return Ok(()),
-        "linalg.inv" | "linalg.slogdet" | "logdet" => {
-            return Err(Error::LowPrecision { operation, dtype }.into());
+impl Routine {
+    /// One that refuses types itself.
+    const fn of(operation: &'static str) -> Routine {
+        Routine { operation, kernel: None, half: HalfTypes::RefusedBy(operation) }
+    }
+
+    const fn half_types(self, half: HalfTypes) -> Routine {
+        Routine { half, ..self }
+    }
+
+    /// The one that leaves it to this kernel to refuse types.
+    const fn refused_by(self, kernel: &'static str) -> Routine {
+        Routine { kernel: Some(kernel), half: HalfTypes::RefusedBy(kernel), ..self }
+    }
+
+    /// The same, where the kernel is not called if there are no elements, and then refuses no half types.
+    const fn elements_refused_by(self, kernel: &'static str) -> Routine {
+        Routine { kernel: Some(kernel), half: HalfTypes::ElementsRefusedBy(kernel), ..self }
+    }
+
+    fn check_half(self, x: &Tensor) -> Result<()> {
+        let (operation, dtype) = (self.operation, x.dtype());
+        match self.half {
+            HalfTypes::Taken => Ok(()),
+            HalfTypes::Refused => Err(Error::LowPrecision { operation, dtype }.into()),
+            HalfTypes::ElementsRefusedBy(_) if x.numel() == 0 => Ok(()),
+            HalfTypes::ElementsRefusedBy(operation) | HalfTypes::RefusedBy(operation) => {
+                Err(Error::NotImplementedFor { operation, dtype }.into())
+            }
         }
-        "linalg.cholesky" => "cholesky_cpu",
-        "linalg.det" | "linalg.solve" => "lu_cpu",
-        "linalg.svd" => "linalg_svd_cpu",
-        "linalg.qr" => "geqrf_cpu",
-        "linalg.eig" | "linalg.eigvals" => "linalg_eig_out_cpu",
-        "torch.linalg.lu_solve" => "linalg.lu_solve_cpu",
-        other => first_asked(other).unwrap_or(other),
-    };
-    if x.numel() == 0 && OF_ELEMENTS.contains(&operation) {
-        return Ok(());
     }
-    Err(Error::NotImplementedFor { operation, dtype }.into())
+}
+
+impl From<&'static str> for Routine {
+    fn from(operation: &'static str) -> Routine {
+        Routine::of(operation)
+    }
 }
 
 /// The numbers of transposed matrices.

@@ -1,5 +1,6 @@
 //! Norms of matrices.
 
+use super::{HalfTypes, Routine};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::ops::geometry::{permute, squeeze};
@@ -69,7 +70,7 @@ pub fn nuclear(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) 
 fn check(x: &Tensor) -> Result<()> {
     match x.ndim() {
         0 | 1 => Err(Error::LinearRank { operation: "linalg.matrix_norm" }.into()),
-        _ => super::check_float(x, "linalg.matrix_norm"),
+        _ => super::check_float(x, Routine::of("linalg.matrix_norm").half_types(HalfTypes::Taken)),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner, warn_once};
 use smallvec::smallvec;
 
 use super::triangular::solve_triangular;
-use super::{Matrices, adjoint, check_matrix, imaginary_diagonal};
+use super::{HalfTypes, Matrices, Routine, adjoint, check_matrix, imaginary_diagonal};
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
@@ -214,7 +214,7 @@ impl Op for Qr {
 
 /// Orthogonal matrices and triangles whose products the matrices are.
 pub fn qr(a: &Tensor, mode: Mode) -> Result<(Tensor, Tensor)> {
-    check_matrix(a, "linalg.qr")?;
+    check_matrix(a, Routine::of("linalg.qr").half_types(HalfTypes::RefusedBy("geqrf_cpu")))?;
     if mode == Mode::Complete {
         let (rows, _) = super::sides(a);
         super::check_room(a, rows, rows)?;
@@ -225,7 +225,7 @@ pub fn qr(a: &Tensor, mode: Mode) -> Result<(Tensor, Tensor)> {
 /// The reflections of `qr` as LAPACK keeps them, and how much each one takes: derivatives are those of the
 /// steps.
 pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
-    check_matrix(x, "geqrf")?;
+    check_matrix(x, Routine::of("geqrf").refused_by("geqrf_cpu"))?;
     let parts = |inputs: &[&Tensor]| match mode::is_grad_enabled() || batch::is_batched(inputs[0]) {
         true => steps(inputs[0]),
         false => packed(inputs[0]),

@@ -81,6 +81,11 @@ impl Product for Matrices {
         if self.batched { "BmmBackward0" } else { "MmBackward0" }
     }
 
+    fn forms(&self) -> Option<[[&'static str; 2]; 2]> {
+        let names = [["self_sym_sizes", "self_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]];
+        (!self.batched).then_some(names)
+    }
+
     fn compute(&self, a: &Array, b: &Array) -> Result<Array> {
         let [m, _, n] = self.sizes(&a.layout, &b.layout);
         let mut shape: Dims = if self.batched { smallvec![a.layout.shape()[0]] } else { Dims::new() };

@@ -6,6 +6,7 @@ use smallvec::smallvec;
 use super::elimination::three;
 use super::singular::check_finite;
 use super::solve::broadcast;
+use super::symmetric::EIGH;
 use super::{Matrices, adjoint, check_square, sides};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
@@ -120,7 +121,7 @@ pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor, symmetric: bool) -
         return Err(Error::PinvInput { dtype: a.dtype(), shape: a.layout().shape().to_vec() }.into());
     }
     if symmetric {
-        check_square(a, "linalg.eigh")?;
+        check_square(a, EIGH)?;
     }
     let layout = a.layout();
     let lead = &layout.shape()[..layout.ndim() - 2];

@@ -8,7 +8,8 @@ use smallvec::smallvec;
 use super::elimination::three;
 use super::values_only::{Values, alone};
 use super::{
-    Matrices, adjoint, as_column, as_row, check_matrix, check_phase, diagonal, imaginary_diagonal, place,
+    HalfTypes, Matrices, Routine, adjoint, as_column, as_row, check_matrix, check_phase, diagonal,
+    imaginary_diagonal, place,
 };
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent};
 use crate::dispatch::batch::{Answer, Call};
@@ -246,9 +247,11 @@ pub(super) fn check_finite<T: Field>(a: &Matrices) -> Result<()> {
     }
 }
 
+const SVD: Routine = Routine::of("linalg.svd").half_types(HalfTypes::ElementsRefusedBy("linalg_svd_cpu"));
+
 /// Orthogonal matrices on both sides of the singular values, the right one transposed.
 pub fn svd(a: &Tensor, full: bool) -> Result<(Tensor, Tensor, Tensor)> {
-    check_matrix(a, "linalg.svd")?;
+    check_matrix(a, SVD)?;
     if full {
         let (rows, columns) = super::sides(a);
         super::check_room(a, rows, rows)?;
@@ -259,7 +262,7 @@ pub fn svd(a: &Tensor, full: bool) -> Result<(Tensor, Tensor, Tensor)> {
 
 /// The singular values.
 pub fn svdvals(a: &Tensor) -> Result<Tensor> {
-    check_matrix(a, "linalg.svd")?;
+    check_matrix(a, SVD)?;
     alone(a, Values::Singular).unwrap_or_else(|| svd(a, false).map(|(_, values, _)| values))
 }
 

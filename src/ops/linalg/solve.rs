@@ -6,7 +6,9 @@ use smallvec::smallvec;
 
 use super::elimination::lu_solve;
 use super::turned_numbers;
-use super::{Matrices, adjoint, check_float, check_square, moved_sides, refuse_failed, turned};
+use super::{
+    HalfTypes, Matrices, Routine, adjoint, check_float, check_square, moved_sides, refuse_failed, turned,
+};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -195,8 +197,9 @@ pub fn check_solution(info: &Tensor, operation: &'static str) -> Result<()> {
 
 /// `solve`, and zero, or the step at which nothing was left to divide by: solutions are then infinite, or no numbers.
 pub fn solve_ex(a: &Tensor, b: &Tensor, left: bool) -> Result<(Tensor, Tensor)> {
-    check_float(a, "linalg.solve")?;
-    let n = check_square(a, "linalg.solve")?;
+    const SOLVE: Routine = Routine::of("linalg.solve").half_types(HalfTypes::ElementsRefusedBy("lu_cpu"));
+    check_float(a, SOLVE)?;
+    let n = check_square(a, SOLVE)?;
     if a.dtype() != b.dtype() {
         return Err(Error::SolveDTypes { left: a.dtype(), right: b.dtype() }.into());
     }
@@ -319,14 +322,14 @@ pub fn check_inverse(info: &Tensor, operation: &'static str) -> Result<()> {
 
 /// `inverse`, and zero, or the step at which nothing was left to divide by: inverses are then infinite, or no numbers.
 pub fn inverse_ex(a: &Tensor) -> Result<(Tensor, Tensor)> {
-    check_square(a, "linalg.inv")?;
+    check_square(a, Routine::of("linalg.inv").half_types(HalfTypes::Refused))?;
     apply(Inverse, &[a]).map(two)
 }
 
 /// Products of a matrix with itself; negative powers are those of the inverse.
 pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
     if a.dtype().is_differentiable() {
-        check_square(a, "linalg.matrix_power")?;
+        check_square(a, Routine::of("linalg.matrix_power").half_types(HalfTypes::Taken))?;
     }
     let &[.., rows, columns] = a.layout().shape() else {
         return Err(Error::LinearRank { operation: "linalg.matrix_power" }.into());

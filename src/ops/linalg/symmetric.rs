@@ -4,7 +4,7 @@ use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use super::values_only::{Values, alone};
-use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square, place};
+use super::{Matrices, Routine, adjoint, as_column, as_row, check_phase, check_square, place};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
@@ -133,16 +133,18 @@ fn is_upper(triangle: &str) -> Result<bool> {
     }
 }
 
+pub(super) const EIGH: Routine = Routine::of("linalg.eigh").elements_refused_by("linalg_eigh_cpu");
+
 /// The eigenvalues of symmetric matrices, and their eigenvectors as columns. The lower triangle is
 /// read if `triangle` is `"L"`, the upper one if it is `"U"`.
 pub fn eigh(a: &Tensor, triangle: &str) -> Result<(Tensor, Tensor)> {
-    check_square(a, "linalg.eigh")?;
+    check_square(a, EIGH)?;
     apply(Eigh { upper: is_upper(triangle)? }, &[a]).map(two)
 }
 
 /// The eigenvalues of `eigh`.
 pub fn eigvalsh(a: &Tensor, triangle: &str) -> Result<Tensor> {
-    check_square(a, "linalg.eigh")?;
+    check_square(a, EIGH)?;
     let upper = is_upper(triangle)?;
     alone(a, Values::Symmetric { upper }).unwrap_or_else(|| eigh(a, triangle).map(|(values, _)| values))
 }

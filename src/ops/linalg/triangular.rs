@@ -4,7 +4,7 @@ use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use super::turned_numbers;
-use super::{Matrices, adjoint, moved_sides, sides};
+use super::{HalfTypes, Matrices, Routine, adjoint, moved_sides, sides};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
@@ -107,14 +107,15 @@ impl Op for SolveTriangular {
 
 /// The solutions of `a x = b`, or of `x a = b` if not `left`, where `a` is a triangle.
 pub fn solve_triangular(a: &Tensor, b: &Tensor, upper: bool, left: bool, unit: bool) -> Result<Tensor> {
-    const NAME: &str = "linalg.solve_triangular";
-    check_equations(a, b, left, NAME)?;
+    const SOLVE: Routine = Routine::of("linalg.solve_triangular").refused_by("triangular_solve_cpu");
+    check_equations(a, b, left, SOLVE)?;
     let (matrix, right) = super::solve::broadcast(a, b)?;
     apply_one(SolveTriangular { upper, unit, left }, &[&matrix, &right])
 }
 
 /// Refuses equations that do not fit, for operations that take no vector as right side.
-fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'static str) -> Result<()> {
+fn check_equations(a: &Tensor, b: &Tensor, left: bool, routine: Routine) -> Result<()> {
+    let operation = routine.operation;
     for (argument, x) in [("A", a), ("B", b)] {
         if x.ndim() < 2 {
             return Err(Error::LinearArgumentRank { operation, argument }.into());
@@ -127,7 +128,7 @@ fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'static str) 
     if a.dtype() != b.dtype() {
         return Err(Error::EquationDTypes { operation, left: a.dtype(), right: b.dtype() }.into());
     }
-    super::check_float(a, operation)?;
+    super::check_float(a, routine)?;
     if side != if left { rows } else { columns } {
         let equation = if left { "AX = B" } else { "XA = B" };
         return Err(Error::EquationShapes { operation, equation, side, rows, columns }.into());
@@ -138,9 +139,10 @@ fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'static str) 
 /// Refuses factors, exchanges of rows and right sides that do not go together.
 pub(super) fn check_factored(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool) -> Result<()> {
     const NAME: &str = "linalg.lu_solve";
-    const CHECKED: &str = "torch.linalg.lu_solve";
+    const CHECKED: Routine =
+        Routine::of("torch.linalg.lu_solve").half_types(HalfTypes::RefusedBy("linalg.lu_solve_cpu"));
     if lu.ndim() < 2 {
-        return Err(Error::LinearArgumentRank { operation: CHECKED, argument: "A" }.into());
+        return Err(Error::LinearArgumentRank { operation: CHECKED.operation, argument: "A" }.into());
     }
     super::check_float(lu, CHECKED)?;
     if lu.dtype() != b.dtype() {
@@ -150,7 +152,7 @@ pub(super) fn check_factored(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: boo
         return Err(Error::PivotDType { operation: NAME }.into());
     }
     super::check_square(lu, CHECKED)?;
-    check_equations(lu, b, left, NAME)?;
+    check_equations(lu, b, left, Routine::of(NAME))?;
     let (lu_layout, pivot_layout) = (lu.layout(), pivots.layout());
     if pivot_layout.shape().last() != Some(&sides(lu).0) {
         return Err(Error::PivotCount { operation: NAME }.into());

@@ -1,12 +1,12 @@
 //! Normalisation: elements less their mean, over their deviation, times a weight, plus a bias. Over which
 //! elements mean and deviation are taken is what `layers` differ in.
 
+mod entries;
 mod layers;
 mod numbers;
 
 use crate::dispatch::apply::portable;
 use crate::dispatch::modes::plain::{Row, plain};
-use crate::schema::{Entry, IntoReply, function};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, single};
@@ -24,8 +24,17 @@ use crate::ops::reduction::reduce;
 use crate::ops::{add, mul, rsqrt, sub};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
+pub use entries::ENTRIES;
 pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};
 pub(in crate::ops) use numbers::ROWS as GRADIENTS;
+
+/// Which layer it is: that decides what its node shows, and how its results lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Batch,
+    Group,
+    Layer,
+}
 
 /// With μ and r = 1/√(σ² + ε) of the elements along `dims` of x seen as `groups`: x̂ = (x - μ) r,
 /// y = x̂ w + b
@@ -34,7 +43,7 @@ pub(in crate::ops) use numbers::ROWS as GRADIENTS;
 /// given.
 #[derive(Clone)]
 struct Normalise {
-    name: &'static str,
+    kind: Kind,
     /// The shape in which dimensions are those that share a mean, or not.
     groups: Vec<i64>,
     dims: Vec<i64>,
@@ -143,7 +152,7 @@ impl Normalise {
 
     /// A gradient in order, or if it is that of images as these lie.
     fn laid_out(&self, index: usize, gradient: Option<Tensor>, x: &Tensor) -> Result<Option<Tensor>> {
-        let images = index == 0 && self.name != "NativeLayerNormBackward0";
+        let images = index == 0 && self.kind != Kind::Layer;
         let laid_out = |one: Tensor| match images {
             true => memory_order::gradient_as_images(one, &x.layout(), memory_order::spatial(&x.layout())),
             false => {
@@ -160,14 +169,18 @@ impl Op for Normalise {
     const SAVED: &'static [&'static str] = &["input", "weight", "", "running_mean", "running_var"];
 
     fn name(&self) -> &'static str {
-        self.name
+        match self.kind {
+            Kind::Batch => "NativeBatchNormBackward0",
+            Kind::Group => "NativeGroupNormBackward0",
+            Kind::Layer => "NativeLayerNormBackward0",
+        }
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
-        match self.name {
-            "NativeBatchNormBackward0" => Self::SAVED,
-            "NativeLayerNormBackward0" => &["input", "weight", "bias", "", ""],
-            _ => &["input", "weight", "", "", ""],
+        match self.kind {
+            Kind::Batch => Self::SAVED,
+            Kind::Group => &["input", "weight", "", "", ""],
+            Kind::Layer => &["input", "weight", "bias", "", ""],
         }
     }
 
@@ -178,17 +191,17 @@ impl Op for Normalise {
 
     fn shown(&self, saved: &Self::Saved) -> Attributes {
         let x = saved[0].as_ref().map(|x| x.layout());
-        let mut shown = match (self.name, x.as_ref().map(|x| x.shape())) {
-            ("NativeBatchNormBackward0", _) => shown! { eps: self.eps, training: self.given.is_none() },
-            ("NativeGroupNormBackward0", Some([samples, channels, rest @ ..])) => shown! {
+        let mut shown = match (self.kind, x.as_ref().map(|x| x.shape())) {
+            (Kind::Batch, _) => shown! { eps: self.eps, training: self.given.is_none() },
+            (Kind::Group, Some([samples, channels, rest @ ..])) => shown! {
                 N: *samples,
                 C: *channels,
                 HxW: rest.iter().product::<usize>(),
                 group: self.groups.get(1).copied().unwrap_or(1),
                 eps: self.eps,
             },
-            ("NativeLayerNormBackward0", _) => shown! { normalized_shape: &*self.parameter },
-            _ => Attributes::new(),
+            (Kind::Layer, _) => shown! { normalized_shape: &*self.parameter },
+            (Kind::Group, _) => Attributes::new(),
         };
         shown.extend([("result1", Shown::Computed), ("result2", Shown::Computed)]);
         shown
@@ -205,10 +218,10 @@ impl Op for Normalise {
             "result1" => self.mean(&reshape::reshape(&x, &self.groups)?)?,
             _ => self.standard(&x)?.1,
         };
-        match self.name {
-            "NativeBatchNormBackward0" => reshape::reshape(&found, &[-1]),
-            "NativeGroupNormBackward0" => Ok(at.output(&reshape::reshape(&found, &self.groups[..2])?, 0)),
-            _ => Ok(found),
+        match self.kind {
+            Kind::Batch => reshape::reshape(&found, &[-1]),
+            Kind::Group => Ok(at.output(&reshape::reshape(&found, &self.groups[..2])?, 0)),
+            Kind::Layer => Ok(found),
         }
     }
 
@@ -226,7 +239,7 @@ impl Op for Normalise {
                 Ok(smallvec![Tensor::from_array(self.composed(inputs[0], weight, bias)?)])
             })?,
         };
-        let images = self.name != "NativeLayerNormBackward0";
+        let images = self.kind != Kind::Layer;
         let x = &inputs[0].layout;
         let laid = |y| match images {
             true if x.numel() == 0 => memory_order::like(y, x), // That is a copy.
@@ -237,11 +250,11 @@ impl Op for Normalise {
     }
 
     fn is_together(&self) -> bool {
-        self.name != "NativeGroupNormBackward0"
+        self.kind != Kind::Group
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        let bias = self.biased && self.name == "NativeLayerNormBackward0";
+        let bias = self.biased && self.kind == Kind::Layer;
         let running = |held: &Option<Tensor>| held.as_ref().map(SavedTensor::constant);
         let [mean, variance] = &self.running;
         [
@@ -382,63 +395,12 @@ fn check_types(dtype: DType, parameters: [Option<&Tensor>; 4]) -> Result<()> {
     if dtype.is_half() { Ok(()) } else { Err(Error::NormaliseMixed {}.into()) }
 }
 
-/// The entries.
-pub const ENTRIES: &[Entry] = &[
-    function(
-        "batch_norm",
-        &[
-            "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled)",
-        ],
-        "Normalizes every channel over a batch to mean zero and variance one, then scales and shifts it.",
-        |a| {
-            let affine = Affine { weight: a.optional_tensor(1), bias: a.optional_tensor(2) };
-            let running = Running {
-                mean: a.optional_tensor(3),
-                variance: a.optional_tensor(4),
-                training: a.boolean(5),
-                momentum: a.float(6)?,
-            };
-            batch_norm(a.tensor(0)?, affine, running, a.float(7)?).reply()
-        },
-    )
-    .operators(&[("NativeBatchNormBackward0", "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")]),
-    function(
-        "layer_norm",
-        &[
-            "(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True)",
-        ],
-        "Normalizes the last dimensions to mean zero and variance one, then scales and shifts them.",
-        |a| {
-            let affine = Affine { weight: a.optional_tensor(2), bias: a.optional_tensor(3) };
-            layer_norm(a.tensor(0)?, &a.ints(1)?, affine, a.float(4)?).reply()
-        },
-    )
-    .operators(&[("NativeLayerNormBackward0", "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)")]),
-    function(
-        "group_norm",
-        &[
-            "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True)",
-        ],
-        "Normalizes groups of channels to mean zero and variance one, then scales and shifts them.",
-        |a| {
-            let affine = Affine { weight: a.optional_tensor(2), bias: a.optional_tensor(3) };
-            group_norm(a.tensor(0)?, a.int(1)?, affine, a.float(4)?).reply()
-        },
-    )
-    .operators(&[("NativeGroupNormBackward0", "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)")]),
-    function(
-        "rms_norm",
-        &["(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None)"],
-        "Divides the last dimensions by their root mean square, then scales them.",
-        |a| {
-            let weight = a.optional_tensor(2);
-            rms_norm(a.tensor(0)?, &a.ints(1)?, weight, a.optional_float(3)?).reply()
-        },
-    ),
-];
+plain! {
+    enum Kind { Batch, Group, Layer }
+}
 
 plain! {
-    struct Normalise { name, groups, dims, affine, parameter, weighted, biased, eps, given, running }
+    struct Normalise { kind, groups, dims, affine, parameter, weighted, biased, eps, given, running }
 }
 
 /// How these are written as plain data.

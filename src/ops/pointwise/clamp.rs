@@ -1,9 +1,11 @@
 //! Elements kept between bounds, which are numbers or tensors.
 
+mod directly;
+mod entries;
+
 use std::sync::Arc;
 
 use crate::ops;
-use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, UnbatchedTarget, both, receiver};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, number_one, single};
@@ -16,9 +18,12 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare::{ge, gt, le, lt};
-use crate::ops::pointwise::{directly::Between, logical, select::where_};
+use crate::ops::pointwise::{logical, select::where_};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
+
+use directly::Between;
+pub use entries::ENTRIES;
 
 /// A bound of `clamp`.
 #[derive(Clone, Copy)]
@@ -27,6 +32,14 @@ enum Bound {
     Number(Scalar),
     /// The input of that number.
     Tensor(usize),
+}
+
+/// By which name `clamp` was called: that decides what its node shows.
+#[derive(Clone, Copy, PartialEq)]
+enum Caller {
+    Clamp,
+    ClampMin,
+    ClampMax,
 }
 
 /// y = min(max(x, min), max)
@@ -38,15 +51,15 @@ struct Clamp {
     min: Bound,
     max: Bound,
     dtype: DType,
-    name: &'static str,
+    caller: Caller,
 }
 
 // What is not a number stays so, and a bound that is none makes everything so.
-pub(super) fn at_least<T: Number>(x: T, bound: T) -> T {
+fn at_least<T: Number>(x: T, bound: T) -> T {
     if x < bound || bound.is_nan() { bound } else { x }
 }
 
-pub(super) fn at_most<T: Number>(x: T, bound: T) -> T {
+fn at_most<T: Number>(x: T, bound: T) -> T {
     if x > bound || bound.is_nan() { bound } else { x }
 }
 
@@ -103,11 +116,11 @@ impl Clamp {
             }
             // `clamp` gives the tangent of equals to the bound, `clamp_min` and `clamp_max` keep it.
             (x, Some(min), None) if self.has_tensors() => {
-                let own = if self.name == "ClampBackward0" { gt(&x, &min)? } else { ge(&x, &min)? };
+                let own = if self.caller == Caller::Clamp { gt(&x, &min)? } else { ge(&x, &min)? };
                 if is_bound(self.min) { logical::not(&own) } else { Ok(own) }
             }
             (x, None, Some(max)) if self.has_tensors() => {
-                let own = if self.name == "ClampBackward0" { lt(&x, &max)? } else { le(&x, &max)? };
+                let own = if self.caller == Caller::Clamp { lt(&x, &max)? } else { le(&x, &max)? };
                 if is_bound(self.max) { logical::not(&own) } else { Ok(own) }
             }
             _ => self.passes(index, saved, at),
@@ -136,7 +149,7 @@ impl Clamp {
 /// Numbers, and this one in the place of what is below.
 pub(crate) fn not_below(x: &Array, least: f64) -> Result<Array> {
     let min = Bound::Number(least.into());
-    let clamp = Clamp { min, max: Bound::None, dtype: x.dtype, name: "ClampMinBackward0" };
+    let clamp = Clamp { min, max: Bound::None, dtype: x.dtype, caller: Caller::ClampMin };
     number_one(&clamp, std::slice::from_ref(x))
 }
 
@@ -145,14 +158,21 @@ impl Op for Clamp {
     const SAVED: &'static [&'static str] = &["self", "min", "max"];
 
     fn name(&self) -> &'static str {
-        self.name
+        match (self.caller, self.has_tensors()) {
+            (Caller::Clamp, true) => "ClampBackward0",
+            (Caller::Clamp, false) => "ClampBackward1",
+            (Caller::ClampMin, false) => "ClampMinBackward0",
+            (Caller::ClampMin, true) => "ClampMinBackward1",
+            (Caller::ClampMax, false) => "ClampMaxBackward0",
+            (Caller::ClampMax, true) => "ClampMaxBackward1",
+        }
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
-        match self.name {
-            name if name.starts_with("ClampMin") => &["self", "min", ""],
-            name if name.starts_with("ClampMax") => &["self", "", "max"],
-            _ => Self::SAVED,
+        match self.caller {
+            Caller::Clamp => Self::SAVED,
+            Caller::ClampMin => &["self", "min", ""],
+            Caller::ClampMax => &["self", "", "max"],
         }
     }
 
@@ -161,28 +181,26 @@ impl Op for Clamp {
             Bound::Tensor(index) => Some(*index),
             _ => None,
         };
-        (self.name == "ClampBackward0").then(|| smallvec![Some(0), place(&self.min), place(&self.max)])
+        (self.caller == Caller::Clamp && self.has_tensors())
+            .then(|| smallvec![Some(0), place(&self.min), place(&self.max)])
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let bound = |bound: &Bound| match bound {
             Bound::Number(number) => Some(Shown::from(*number)),
             // Where the other is a tensor it is one that was left out.
-            Bound::None if self.name == "ClampBackward0" => None,
+            Bound::None if self.has_tensors() => None,
             Bound::None => Some(Shown::Nothing),
             Bound::Tensor(_) => None,
         };
         let named = [("min", bound(&self.min)), ("max", bound(&self.max))];
         // Some operations have one bound only.
-        let other = if self.name.starts_with("ClampMin") {
-            "max"
-        } else if self.name.starts_with("ClampMax") {
-            "min"
-        } else {
-            ""
+        let named = match self.caller {
+            Caller::Clamp => &named[..],
+            Caller::ClampMin => &named[..1],
+            Caller::ClampMax => &named[1..],
         };
-        let named = named.into_iter().filter(|(name, _)| *name != other);
-        named.filter_map(|(name, shown)| Some((name, shown?))).collect()
+        named.iter().filter_map(|(name, shown)| Some((*name, shown.clone()?))).collect()
     }
 
     fn result(&self) -> Option<DType> {
@@ -261,9 +279,8 @@ impl Op for Clamp {
 
 /// Elements not less than `min` and not greater than `max`, of which at least one must be there.
 pub fn clamp(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> Result<Tensor> {
-    let tensors = matches!(min, Some(Operand::Tensor(_))) || matches!(max, Some(Operand::Tensor(_)));
     let dtype = batch::value_type([Some(Operand::Tensor(x)), min, max].into_iter().flatten())?;
-    clamp_as(x, min, max, dtype, if tensors { "ClampBackward0" } else { "ClampBackward1" })
+    clamp_as(x, min, max, dtype, Caller::Clamp)
 }
 
 fn is_truth(operand: Operand<'_>) -> bool {
@@ -276,8 +293,7 @@ pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> 
     if is_truth(x.into()) && matches!(min, Operand::Tensor(_)) && is_truth(min) {
         return ops::maximum(x, min);
     }
-    let name = if matches!(min, Operand::Tensor(_)) { "ClampMinBackward1" } else { "ClampMinBackward0" };
-    clamp_as(x, Some(min), None, result_dtype(x.into(), min)?, name)
+    clamp_as(x, Some(min), None, result_dtype(x.into(), min)?, Caller::ClampMin)
 }
 
 /// Elements not greater than `max`.
@@ -286,8 +302,7 @@ pub fn clamp_max<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<Tensor> 
     if is_truth(x.into()) && matches!(max, Operand::Tensor(_)) && is_truth(max) {
         return ops::minimum(x, max);
     }
-    let name = if matches!(max, Operand::Tensor(_)) { "ClampMaxBackward1" } else { "ClampMaxBackward0" };
-    clamp_as(x, None, Some(max), result_dtype(x.into(), max)?, name)
+    clamp_as(x, None, Some(max), result_dtype(x.into(), max)?, Caller::ClampMax)
 }
 
 fn clamp_as(
@@ -295,7 +310,7 @@ fn clamp_as(
     min: Option<Operand<'_>>,
     max: Option<Operand<'_>>,
     dtype: DType,
-    name: &'static str,
+    caller: Caller,
 ) -> Result<Tensor> {
     if min.is_none() && max.is_none() {
         return Err(Error::ClampBounds {}.into());
@@ -318,7 +333,7 @@ fn clamp_as(
         }
     };
     let (min, max) = (bound(min), bound(max));
-    apply_one(Clamp { min, max, dtype, name }, &inputs)
+    apply_one(Clamp { min, max, dtype, caller }, &inputs)
 }
 
 fn in_place_of<'a>(
@@ -359,89 +374,4 @@ pub fn clamp_min_<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<()> {
 pub fn clamp_max_<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<()> {
     let max = max.into();
     in_place_of(x, [None, Some(max)], |x| clamp_max(x, max))
-}
-
-const CLAMPED: &[&str] = &[
-    "(Tensor input, Tensor? min=None, Tensor? max=None, *, Tensor out=None)",
-    "(Tensor input, Number? min=None, Number? max=None, *, Tensor out=None)",
-];
-
-const TWO_BOUNDS: OutPolicy = OutPolicy::ALIGNED
-    .typed(Types::FoundOfOne)
-    .in_place_as(|given| given.named(1, ".Tensor", ""))
-    .out_as(|given| given.named(2, ".Tensor_out", ".out"));
-
-const CLAMPED_IN_PLACE: &[&str] = &[
-    "(Tensor input, Tensor? min=None, Tensor? max=None)",
-    "(Tensor input, Number? min=None, Number? max=None)",
-];
-
-const ONE_BOUND: OutPolicy = TWO_BOUNDS.unbatched_target(|_| UnbatchedTarget::Arithmetic);
-
-const BOUND_BELOW: &[&str] =
-    &["(Tensor input, Tensor min, *, Tensor out=None)", "(Tensor input, Number min, *, Tensor out=None)"];
-
-const BOUND_BELOW_IN_PLACE: &[&str] = &["(Tensor input, Tensor min)", "(Tensor input, Number min)"];
-
-const BOUND_ABOVE: &[&str] =
-    &["(Tensor input, Tensor max, *, Tensor out=None)", "(Tensor input, Number max, *, Tensor out=None)"];
-
-const BOUND_ABOVE_IN_PLACE: &[&str] = &["(Tensor input, Tensor max)", "(Tensor input, Number max)"];
-
-/// The entries.
-pub const ENTRIES: &[Entry] = &[
-    both("clamp", CLAMPED, "Clamps every element to the range from `min` to `max`.", clamped)
-        .written(&TWO_BOUNDS)
-        .operators(&[("ClampBackward0", "clamp.Tensor"), ("ClampBackward1", "clamp@1")]),
-    both("clamp_", CLAMPED_IN_PLACE, "`clamp` in place.", clamped_in_place).written(&TWO_BOUNDS),
-    both("clip", CLAMPED, "Clamps every element to the range from `min` to `max`: `clamp`.", clamped)
-        .written(&TWO_BOUNDS.refused_as("clamp")),
-    both("clip_", CLAMPED_IN_PLACE, "`clamp` in place.", clamped_in_place).written(&TWO_BOUNDS),
-    both("clamp_min", BOUND_BELOW, "Clamps every element to at least `min`.", |a| {
-        clamp_min(a.tensor(0)?, a.operand(1)?).reply()
-    })
-    .written(&ONE_BOUND)
-    .operators(&[
-        ("ClampMinBackward0", "clamp_min@1"),
-        ("ClampMinBackward0", "clamp_min.Tensor"),
-        ("ClampMinBackward1", "clamp_min@1"),
-        ("ClampMinBackward1", "clamp_min.Tensor"),
-    ]),
-    both("clamp_min_", BOUND_BELOW_IN_PLACE, "`clamp_min` in place.", |a| {
-        receiver(a, clamp_min_(a.tensor(0)?, a.operand(1)?))
-    })
-    .written(&ONE_BOUND),
-    both("clamp_max", BOUND_ABOVE, "Clamps every element to at most `max`.", |a| {
-        clamp_max(a.tensor(0)?, a.operand(1)?).reply()
-    })
-    .written(&ONE_BOUND)
-    .operators(&[
-        ("ClampMaxBackward0", "clamp_max@1"),
-        ("ClampMaxBackward0", "clamp_max.Tensor"),
-        ("ClampMaxBackward1", "clamp_max@1"),
-        ("ClampMaxBackward1", "clamp_max.Tensor"),
-    ]),
-    both("clamp_max_", BOUND_ABOVE_IN_PLACE, "`clamp_max` in place.", |a| {
-        receiver(a, clamp_max_(a.tensor(0)?, a.operand(1)?))
-    })
-    .written(&ONE_BOUND),
-];
-
-/// The bounds of `clamp`, numbers or tensors.
-fn bounds<'a>(a: &'a dyn Arguments) -> Result<(Option<Operand<'a>>, Option<Operand<'a>>)> {
-    let bound = |index: usize| match a.overload() {
-        0 => Ok(a.optional_tensor(index).map(Operand::Tensor)),
-        _ => a.optional_number(index).map(|number| number.map(Operand::Scalar)),
-    };
-    Ok((bound(1)?, bound(2)?))
-}
-
-fn clamped(a: &dyn Arguments) -> Result<Reply> {
-    let (min, max) = bounds(a)?;
-    clamp(a.tensor(0)?, min, max).reply()
-}
-
-fn clamped_in_place(a: &dyn Arguments) -> Result<Reply> {
-    let (min, max) = bounds(a)?;
-    receiver(a, clamp_(a.tensor(0)?, min, max))
 }

@@ -19,7 +19,9 @@ use crate::schema::elementwise2;
 use crate::schema::signatures::{
     COMPARED, COMPARED_IN_PLACE, ONE_TENSOR, OPERAND_OR_NUMBER, OPERAND_OR_NUMBER_IN_PLACE,
 };
-use crate::schema::{Entry, Operator, OutPolicy, forms};
+use crate::schema::{
+    Arguments, Entry, IntoReply, Operator, OutPolicy, Reply, both, forms, method, pair, receiver,
+};
 use crate::shape::Dims;
 use crate::tensor::{Array, Tensor};
 
@@ -296,3 +298,71 @@ const FORMS: &[[Entry; 2]] = &[
     forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", crate::ops::fmod, crate::ops::fmod_, "The remainder of the division rounded towards zero, with the sign of the dividend.", &OutPolicy::ALIGNED.overloaded()),
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", crate::ops::remainder, crate::ops::remainder_, "The remainder of the division rounded down, with the sign of the divisor.", &OutPolicy::ALIGNED.overloaded()),
 ];
+
+const DIVIDED: &[&str] = &[
+    "(Tensor|Number input, Tensor|Number other, *, Tensor out=None)",
+    "(Tensor|Number input, Tensor|Number other, *, str? rounding_mode, Tensor out=None)",
+    "(Tensor input, Number other, *, str? rounding_mode)",
+];
+
+const DIVIDED_IN_PLACE: &[&str] = &[
+    "(Tensor input, Tensor|Number other)",
+    "(Tensor input, Tensor|Number other, *, str? rounding_mode)",
+    "(Tensor input, Number other, *, str? rounding_mode)",
+];
+
+/// `divide` tells of one more than `div`.
+const DIVIDE: &[&str] = &[DIVIDED[0], DIVIDED[1], "(Tensor input, Number other)", DIVIDED[2]];
+
+const DIVIDE_IN_PLACE: &[&str] =
+    &[DIVIDED_IN_PLACE[0], DIVIDED_IN_PLACE[1], "(Tensor input, Number other)", DIVIDED_IN_PLACE[2]];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "div",
+        DIVIDED,
+        "The quotient of two tensors, element by element, rounded as `rounding_mode` says.",
+        divided,
+    )
+    .written(&OutPolicy::CALCULATED)
+    .operators(&[("=", "div.Scalar(Tensor self, Scalar other) -> Tensor")]),
+    method("div_", DIVIDED_IN_PLACE, "`div` in place.", divided_in_place).written(&OutPolicy::CALCULATED),
+    both(
+        "divide",
+        DIVIDE,
+        "The quotient of two tensors, element by element, rounded as `rounding_mode` says: `div`.",
+        divided,
+    )
+    .written(&OutPolicy::ALIGNED.refused_as("div")),
+    method("divide_", DIVIDE_IN_PLACE, "`div` in place.", divided_in_place).written(&OutPolicy::CALCULATED),
+];
+
+fn divided(a: &dyn Arguments) -> Result<Reply> {
+    let (p, q) = pair(a)?;
+    let quotient = rounding(a)?.and_then(|rounding| match rounding {
+        None => crate::ops::div(p, q),
+        Some(rounding) => div_rounded(p, q, rounding),
+    });
+    quotient.reply()
+}
+
+/// How quotients are rounded. An unknown way is refused as the operation is, which torch does after others.
+fn rounding(a: &dyn Arguments) -> Result<Result<Option<Rounding>>> {
+    let name = if a.overload() == 1 { a.optional_text(2)? } else { None };
+    Ok(name.map(|name| Rounding::named(&name)).transpose())
+}
+
+fn divided_in_place(a: &dyn Arguments) -> Result<Reply> {
+    let (x, q) = target(a)?;
+    let written = rounding(a)?.and_then(|rounding| match rounding {
+        None => crate::ops::div_(x, q),
+        Some(rounding) => div_rounded_(x, q, rounding),
+    });
+    receiver(a, written)
+}
+
+/// The tensor that is changed and the other operand.
+fn target<'a>(a: &'a dyn Arguments) -> Result<(&'a Tensor, Operand<'a>)> {
+    Ok((a.tensor(0)?, a.operand(1)?))
+}

@@ -4,7 +4,6 @@ pub mod arithmetic;
 pub mod blend;
 pub mod clamp;
 pub mod compare;
-mod directly;
 pub mod division;
 pub mod exp_log;
 pub mod extremes;

@@ -7,16 +7,19 @@ use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::complex::size;
 use crate::ops;
-use crate::ops::Operand;
 use crate::ops::creation::create;
-use crate::ops::pointwise::division;
-use crate::ops::pointwise::division::Rounding;
 use crate::ops::{complex, mul};
 use crate::schema::elementwise;
-use crate::schema::{
-    Arguments, Entry, IntoReply, Operator, OutPolicy, Reply, Types, both, method, one, pair, receiver,
-};
+use crate::schema::{Arguments, Entry, IntoReply, Operator, OutPolicy, Reply, Types, both, one, receiver};
 use crate::tensor::Tensor;
+
+/// The refusal of an operation that rounds, in whose name complex numbers are refused, and in its kernel's others.
+fn refusal(function: &'static str, kernel: &'static str, dtype: DType) -> Error {
+    match dtype.is_complex() {
+        true => Error::RoundedComplex { operation: function },
+        false => Error::NotImplementedFor { operation: kernel, dtype },
+    }
+}
 
 /// y = ⌊x⌋,  dy/dx = 0
 #[derive(Clone, Copy)]
@@ -30,6 +33,10 @@ impl Elementwise for Floor {
 
     fn real<T: Real>(&self, x: T) -> T {
         x.floor()
+    }
+
+    fn refusal(&self, dtype: DType) -> Error {
+        refusal("floor", Self::NAME, dtype)
     }
 }
 
@@ -46,6 +53,10 @@ impl Elementwise for Ceil {
     fn real<T: Real>(&self, x: T) -> T {
         x.ceil()
     }
+
+    fn refusal(&self, dtype: DType) -> Error {
+        refusal("ceil", Self::NAME, dtype)
+    }
 }
 
 /// y = x without what is behind the point,  dy/dx = 0
@@ -60,6 +71,10 @@ impl Elementwise for Trunc {
 
     fn real<T: Real>(&self, x: T) -> T {
         x.trunc()
+    }
+
+    fn refusal(&self, dtype: DType) -> Error {
+        refusal("trunc", Self::NAME, dtype)
     }
 }
 
@@ -232,6 +247,13 @@ impl Elementwise for Sign {
     fn boolean(&self, x: bool) -> Option<bool> {
         Some(x)
     }
+
+    fn refusal(&self, dtype: DType) -> Error {
+        match dtype.is_complex() {
+            true => Error::SignOfComplex {},
+            false => Error::NotImplementedFor { operation: Self::NAME, dtype },
+        }
+    }
 }
 
 /// y = x/|x|, and 0 for x = 0. Of real numbers that is the sign, and dy/dx = 0; of complex ones see
@@ -281,24 +303,6 @@ impl Elementwise for Sgn {
 pub fn positive(x: &Tensor) -> Result<Tensor> {
     if x.dtype() == DType::Bool { Err(Error::PositiveBool {}.into()) } else { Ok(x.clone()) }
 }
-
-const DIVIDED: &[&str] = &[
-    "(Tensor|Number input, Tensor|Number other, *, Tensor out=None)",
-    "(Tensor|Number input, Tensor|Number other, *, str? rounding_mode, Tensor out=None)",
-    "(Tensor input, Number other, *, str? rounding_mode)",
-];
-
-const DIVIDED_IN_PLACE: &[&str] = &[
-    "(Tensor input, Tensor|Number other)",
-    "(Tensor input, Tensor|Number other, *, str? rounding_mode)",
-    "(Tensor input, Number other, *, str? rounding_mode)",
-];
-
-/// `divide` tells of one more than `div`.
-const DIVIDE: &[&str] = &[DIVIDED[0], DIVIDED[1], "(Tensor input, Number other)", DIVIDED[2]];
-
-const DIVIDE_IN_PLACE: &[&str] =
-    &[DIVIDED_IN_PLACE[0], DIVIDED_IN_PLACE[1], "(Tensor input, Number other)", DIVIDED_IN_PLACE[2]];
 
 const ROUNDED: &[&str] =
     &["(Tensor input, *, Tensor out=None)", "(Tensor input, *, int decimals, Tensor out=None)"];
@@ -361,23 +365,6 @@ const FORMS: &[[Entry; 2]] = &[
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
     both(
-        "div",
-        DIVIDED,
-        "The quotient of two tensors, element by element, rounded as `rounding_mode` says.",
-        divided,
-    )
-    .written(&OutPolicy::CALCULATED)
-    .operators(&[("=", "div.Scalar(Tensor self, Scalar other) -> Tensor")]),
-    method("div_", DIVIDED_IN_PLACE, "`div` in place.", divided_in_place).written(&OutPolicy::CALCULATED),
-    both(
-        "divide",
-        DIVIDE,
-        "The quotient of two tensors, element by element, rounded as `rounding_mode` says: `div`.",
-        divided,
-    )
-    .written(&OutPolicy::ALIGNED.refused_as("div")),
-    method("divide_", DIVIDE_IN_PLACE, "`div` in place.", divided_in_place).written(&OutPolicy::CALCULATED),
-    both(
         "round",
         ROUNDED,
         "Every element rounded to the nearest integer, halves to even, or to `decimals` places.",
@@ -398,35 +385,6 @@ fn rounded(a: &dyn Arguments) -> Result<Reply> {
         _ => round_decimals(x, a.int(1)?),
     }
     .reply()
-}
-
-fn divided(a: &dyn Arguments) -> Result<Reply> {
-    let (p, q) = pair(a)?;
-    let quotient = rounding(a)?.and_then(|rounding| match rounding {
-        None => crate::ops::div(p, q),
-        Some(rounding) => division::div_rounded(p, q, rounding),
-    });
-    quotient.reply()
-}
-
-/// How quotients are rounded. An unknown way is refused as the operation is, which torch does after others.
-fn rounding(a: &dyn Arguments) -> Result<Result<Option<Rounding>>> {
-    let name = if a.overload() == 1 { a.optional_text(2)? } else { None };
-    Ok(name.map(|name| Rounding::named(&name)).transpose())
-}
-
-fn divided_in_place(a: &dyn Arguments) -> Result<Reply> {
-    let (x, q) = target(a)?;
-    let written = rounding(a)?.and_then(|rounding| match rounding {
-        None => crate::ops::div_(x, q),
-        Some(rounding) => division::div_rounded_(x, q, rounding),
-    });
-    receiver(a, written)
-}
-
-/// The tensor that is changed and the other operand.
-fn target<'a>(a: &'a dyn Arguments) -> Result<(&'a Tensor, Operand<'a>)> {
-    Ok((a.tensor(0)?, a.operand(1)?))
 }
 
 fn rounded_in_place(a: &dyn Arguments) -> Result<Reply> {

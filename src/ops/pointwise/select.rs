@@ -10,22 +10,59 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::direct::Direct;
+use crate::dispatch::direct::few::{Few, TYPES, has_few, is_few_of, write_each};
+use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::records;
 use crate::dispatch::{batch, binary, in_place, view};
-use crate::dtype::{Bool, DType};
+use crate::dtype::{Bool, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::pointwise::zip;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::indexing::masked;
-use crate::ops::pointwise::directly::Chosen;
 use crate::ops::reduction::reduce;
 use crate::shape;
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
+
+/// What is chosen where the condition holds, the last operand, computed into memory that is there.
+enum Chosen {
+    /// The operand of this number, of two.
+    Operand(usize),
+    /// A number, beside the only operand.
+    Number(Scalar),
+}
+
+impl Chosen {
+    fn choose<T: Element>(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        let of = |index: usize| sources.get(index).ok_or_else(misfit);
+        let elements = |index: usize| Few::<T>::of(of(index)?, target.count);
+        let (yes, no, condition) = match self {
+            Chosen::Operand(yes) => (elements(*yes)?, elements(1 - yes)?, of(2)?),
+            Chosen::Number(number) => (Few::All(number.to()), elements(0)?, of(1)?),
+        };
+        let condition = Few::<Bool>::of(condition, target.count)?;
+        write_each(sources, target, |at| if condition.at(at).get() { yes.at(at) } else { no.at(at) });
+        Ok(())
+    }
+}
+
+impl Direct for Chosen {
+    fn takes(&self, operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
+        let Some((condition, others)) = operands.split_last() else { return false };
+        TYPES.contains(&dtype)
+            && has_few(result)
+            && is_few_of(condition, DType::Bool, result)
+            && others.iter().all(|operand| is_few_of(operand, dtype, result))
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        dispatch!(usual target.array.dtype, T => self.choose::<T>(sources, target), else { Err(misfit()) })
+    }
+}
 
 /// y = the first input where the condition holds, else the second; with `FILL` the other way round
 ///

@@ -10,7 +10,7 @@ use crate::dispatch::fixed;
 use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
 use crate::dtype::{Complex, DType, Number, Real, Ring};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::pointwise::complex;
@@ -311,6 +311,13 @@ impl<const TO_DEGREES: bool> Elementwise for Angle<TO_DEGREES> {
     const STRIDES: OutputStrides = OutputStrides::LikeInput;
     const NODE: &'static str = if TO_DEGREES { "Rad2DegBackward0" } else { "Deg2RadBackward0" };
     const KEEPS: Keeps = Keeps::Nothing;
+
+    fn refusal(&self, dtype: DType) -> Error {
+        match dtype.is_complex() {
+            true => Error::DegreesOfComplex { operation: Self::NAME },
+            false => Error::NotImplementedFor { operation: Self::NAME, dtype },
+        }
+    }
 
     fn real<T: Real>(&self, x: T) -> T {
         x * T::from_f64(if TO_DEGREES { 180.0 / PI } else { PI / 180.0 })

@@ -141,71 +141,72 @@ pub fn min_along(x: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)
 
 /// The index of the greatest element along a dimension, or in row-major order of all.
 pub fn argmax(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    arg(x, dim, keepdim, "argmax")
+    arg(x, dim, keepdim, true)
 }
 
 /// The index of the least element along a dimension, or in row-major order of all.
 pub fn argmin(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    arg(x, dim, keepdim, "argmin")
+    arg(x, dim, keepdim, false)
+}
+
+/// By which name torch refuses what has no extreme element.
+fn arg_name(greatest: bool) -> &'static str {
+    if greatest { "argmax" } else { "argmin" }
 }
 
 /// `arg` of each sample, if the tensor is batched.
-fn batched_arg(
-    x: &Tensor,
-    dim: Option<i64>,
-    keepdim: bool,
-    operation: &'static str,
-) -> Option<Result<Tensor>> {
+fn batched_arg(x: &Tensor, dim: Option<i64>, keepdim: bool, greatest: bool) -> Option<Result<Tensor>> {
     let layout = x.layout();
     batch::front(x, |x, size| {
         if let Some(dim) = dim
             && layout.ndim() > 0
         {
             let dim = shape::normalize_dim(dim, layout.ndim())?;
-            return arg(x, Some(dim as i64 + 1), keepdim, operation);
+            return arg(x, Some(dim as i64 + 1), keepdim, greatest);
         }
         shape::normalize_dim(dim.unwrap_or(0), layout.ndim())?;
         if layout.numel() == 0 {
-            return Err(Error::ArgumentReduceEmpty { operation }.into());
+            return Err(Error::ArgumentReduceEmpty { operation: arg_name(greatest) }.into());
         }
-        let y = arg(&reshape::reshape_to(x, &[size, layout.numel()])?, Some(1), false, operation)?;
+        let y = arg(&reshape::reshape_to(x, &[size, layout.numel()])?, Some(1), false, greatest)?;
         let mut shape = Dims::from_elem(1, if keepdim { layout.ndim() + 1 } else { 1 });
         shape[0] = size;
         reshape::reshape_to(&y, &shape)
     })
 }
 
-fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> Result<Tensor> {
-    if let Some(y) = batched_arg(x, dim, keepdim, operation) {
+fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, greatest: bool) -> Result<Tensor> {
+    if let Some(y) = batched_arg(x, dim, keepdim, greatest) {
         return y;
     }
-    let found = move |operands: &[Value]| searched(intercept::first(operands), dim, keepdim, operation);
+    let found = move |operands: &[Value]| searched(intercept::first(operands), dim, keepdim, greatest);
     if recording::is_on()
-        && let Some(y) = intercept::of_subclass(operation, &[x.into()], found)
+        && let Some(y) = intercept::of_subclass(arg_name(greatest), &[x.into()], found)
     {
         return y;
     }
-    searched(x, dim, keepdim, operation)
+    searched(x, dim, keepdim, greatest)
 }
 
 /// `arg` of a tensor that is not batched.
-fn searched(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> Result<Tensor> {
-    refuse_complex(x, operation)?;
+fn searched(x: &Tensor, dim: Option<i64>, keepdim: bool, greatest: bool) -> Result<Tensor> {
+    refuse_complex(x, arg_name(greatest))?;
     let array = stored::widened(&x.array(), Unsigned::Ordered)?;
     let (over, axis) = match dim {
         Some(dim) => {
             let dim = shape::normalize_dim(dim, x.ndim())?;
-            check(x, dim, operation)?;
+            check(x, dim, arg_name(greatest))?;
             (Over::along(dim, keepdim, x.ndim()), dim)
         }
-        None if x.numel() == 0 => return Err(Error::ArgumentReduceEmpty { operation }.into()),
+        None if x.numel() == 0 => {
+            return Err(Error::ArgumentReduceEmpty { operation: arg_name(greatest) }.into());
+        }
         None => (Over::new(None, keepdim, x)?, 0),
     };
     if array.dtype == DType::Bool {
-        return Err(Error::BoolInput { operation }.into());
+        return Err(Error::BoolInput { operation: arg_name(greatest) }.into());
     }
     let mut index = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Int64)?;
-    let greatest = operation == "argmax";
     long_work::patiently(array.layout.numel() as u64, || {
         let wide = copy::as_type(&array, comparable(array.dtype))?;
         let searched = match dim {

@@ -107,11 +107,11 @@ impl Op for Extreme {
     }
 
     fn name(&self) -> &'static str {
-        match self.operation() {
-            "amax" => "AmaxBackward0",
-            "amin" => "AminBackward0",
-            "max" => "MaxBackward1",
-            _ => "MinBackward1",
+        match (self.named, self.greatest) {
+            (true, true) => "AmaxBackward0",
+            (true, false) => "AminBackward0",
+            (false, true) => "MaxBackward1",
+            (false, false) => "MinBackward1",
         }
     }
 

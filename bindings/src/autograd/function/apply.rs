@@ -17,8 +17,7 @@ use rushlight::graph::{Held, NodeRef, tangents};
 use rushlight::tensor::{Mapping, Tensor};
 use smallvec::SmallVec;
 
-use super::rule::{Custom, function_class};
-use super::{FunctionBase, State, Wishes};
+use crate::autograd::context::{Custom, FunctionBase, State, Wishes, function_class};
 use crate::error::raise;
 use crate::tensor::object::{TensorBase, as_tensor, track, wrap};
 use crate::transforms::transform::is_inside_transform;

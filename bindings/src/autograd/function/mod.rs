@@ -1,12 +1,7 @@
-//! Functions that are written in Python, with a backward of their own: `_FunctionBase`, the object
-//! that is their context while they run and their node in the graph from then on. How one is
-//! called stands in `apply`, how a gradient passes it in `rule`, what it knows in `state`.
+//! Functions that are written in Python, with a backward of their own, as Python sees them: what their context
+//! (`autograd/context`) has for attributes. How one is called stands in `apply`.
 
 mod apply;
-mod rule;
-mod state;
-
-use std::sync::Mutex;
 
 use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -15,7 +10,8 @@ use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::dispatch::custom;
 use rushlight::graph::Place;
 
-use crate::autograd::collector::{visit_held, visit_host};
+use crate::autograd::collector::{Holder, Visitor, visit_held, visit_host};
+use crate::autograd::context::{FunctionBase, Wishes, user_backward};
 use crate::autograd::hooks::RemovableHandle;
 use crate::autograd::node::{
     input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number,
@@ -23,29 +19,13 @@ use crate::autograd::node::{
 use crate::autograd::saved::SavedTensor;
 use crate::tensor::object::as_tensor;
 use crate::values::returns::ToPython;
-use rule::user_backward;
-use state::{State, Wishes};
-
-pub(crate) use rule::{context_in, context_of};
-
-/// The context of a function of Python.
-#[pyclass(name = "_FunctionBase", module = "rushlight._C", subclass, frozen)]
-pub(crate) struct FunctionBase {
-    state: Mutex<State>,
-}
 
 #[pymethods]
 impl FunctionBase {
     #[new]
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn new(_arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> Self {
-        FunctionBase {
-            state: Mutex::new(State {
-                materialize_grads: true,
-                materialize_constants: true,
-                ..State::default()
-            }),
-        }
+        FunctionBase::empty()
     }
 
     /// Runs the forward of the class and records it.
@@ -248,7 +228,7 @@ impl FunctionBase {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // Locked while nobody can be changing it: the collector stops the world.
-        let Ok(state) = self.state.try_lock() else { return Ok(()) };
+        let Some(state) = self.try_state() else { return Ok(()) };
         let Wishes { to_save, saved_for_forward, non_differentiable, dirty_tensors } = &state.wishes;
         for object in [to_save, saved_for_forward, non_differentiable, dirty_tensors] {
             visit.call(object)?;
@@ -276,6 +256,14 @@ impl FunctionBase {
         );
         drop(state);
         drop(cleared);
+    }
+}
+
+impl Holder for FunctionBase {
+    fn visit_holdings(&self, visit: &mut Visitor<'_>) {
+        if let Some(state) = self.try_state() {
+            state.visit_holdings(visit);
+        }
     }
 }
 

@@ -10,9 +10,9 @@ use rushlight::graph::{Edge, Form, NodeRef, Place};
 use rushlight::tensor::HookHandle;
 
 use super::{locked, wrap_node};
-use crate::autograd::anomaly;
+use crate::autograd::anomaly::lines;
 use crate::autograd::hooks::{PythonHook, RemovableHandle};
-use crate::tensor::object::{deposit, deposited, host, withdraw};
+use crate::tensor::object::{deposit, deposited, host};
 use crate::values::device::Device;
 use crate::values::dtype::wrap_dtype;
 
@@ -95,7 +95,7 @@ pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
     if deposited(slot, py).is_none() {
         host();
         let metadata = PyDict::new(py);
-        anomaly::fill(&metadata, node)?;
+        fill(&metadata, node)?;
         let _making = locked(py, &MAKING);
         // Another thread may have been here in the meantime.
         if deposited(slot, py).is_none() {
@@ -105,11 +105,15 @@ pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
     Ok(deposited(slot, py).map_or_else(|| py.None(), |metadata| metadata.clone_ref(py)))
 }
 
-/// Lets go of the dictionary that belongs to a node.
-pub(crate) fn forget_metadata(py: Python<'_>, node: &NodeRef) {
-    if let Some(extras) = node.extras() {
-        withdraw(&extras.foreign, py);
+/// Puts into a node's metadata what anomaly mode keeps of it, under torch's names.
+fn fill(metadata: &Bound<'_, PyDict>, node: &NodeRef) -> PyResult<()> {
+    let Some(trace) = node.trace() else { return Ok(()) };
+    let py = metadata.py();
+    metadata.set_item("traceback_", lines(py, Some(&trace.stack))?)?;
+    if let Some(parent) = trace.parent.as_ref().and_then(|parent| NodeRef::upgrade(parent.node)) {
+        metadata.set_item("parent_", wrap_node(py, &parent)?)?;
     }
+    Ok(())
 }
 
 /// Puts a callable at a node.

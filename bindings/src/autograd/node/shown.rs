@@ -2,14 +2,10 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dtype::Scalar;
-use rushlight::graph::mode::GradModeGuard;
-use rushlight::graph::{At, NodeRef, SavedTensor as Saved, Shown};
-use rushlight::ops::creation::{cast, create};
-use rushlight::{Result, Tensor};
+use rushlight::graph::{NodeRef, SavedTensor as Saved, Shown};
 
-use crate::autograd::saved::SavedTensor;
+use crate::autograd::saved::{SavedTensor, show_calculated, show_saved};
 use crate::error::raise;
 use crate::values::returns::ToPython;
 
@@ -82,38 +78,5 @@ pub(super) fn raw_saved<'py>(
             let place = rule.saved().iter().position(|(name, _)| *name == wanted);
             place.map(|place| object(Some(place))).transpose()
         }
-    }
-}
-
-/// A tensor that a node has saved. What an operation has overwritten was cloned before, as torch tells it.
-pub(crate) fn show_saved(saved: &Saved, node: &NodeRef) -> Result<Tensor> {
-    if let Some(tensor) = saved.forgotten(node) {
-        return Ok(tensor);
-    }
-    let tensor = saved.load(node, true)?;
-    if !saved.is_former() || saved.is_packed() {
-        return Ok(tensor);
-    }
-    let _aside = HostCodeGuard::new();
-    let _on = GradModeGuard::new(true);
-    cast::clone(&tensor)
-}
-
-/// A tensor that a node shows without having saved it. Backward frees it like others.
-pub(crate) fn show_calculated(node: &NodeRef, name: &str, shown: &Shown) -> Result<Tensor> {
-    if node.is_released() {
-        return Err(node.freed());
-    }
-    match node.packed().iter().find(|(packed, _)| *packed == name) {
-        Some((_, saved)) => saved.load(node, true),
-        None => calculated(node, name, shown),
-    }
-}
-
-/// The tensor that `show_calculated` shows if nobody has packed it.
-pub(crate) fn calculated(node: &NodeRef, name: &str, shown: &Shown) -> Result<Tensor> {
-    match *shown {
-        Shown::Number(value) => create::alone(value),
-        _ => node.rule().compute(name, &At { node, needed: 0, tracking: false, seen: false }),
     }
 }

@@ -141,7 +141,7 @@ class _DisableTorchDispatch:
 
     def __init__(self) -> None:
         self._ends = 1
-        _rushlight._set_minding(False)
+        _rushlight._set_dispatching_to_subclasses(False)
 
     def __enter__(self) -> None:
         pass
@@ -155,4 +155,4 @@ class _DisableTorchDispatch:
     def _end(self) -> None:
         if self._ends:
             self._ends = 0
-            _rushlight._set_minding(True)
+            _rushlight._set_dispatching_to_subclasses(True)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
-from ..._tensors.meta import MetaTensor, hollow
+from ..._tensors.meta import MetaTensor, without_data
 from ..._tensors.meta_forms import answer
 from ...utils._python_dispatch import TorchDispatchMode
 
@@ -131,7 +131,7 @@ class FakeTensorMode(TorchDispatchMode):
             raise
 
     def _of(self, tensor: Tensor) -> Any:
-        made = hollow(tensor.shape, tensor.stride(), 0, tensor.dtype, FakeTensor)
+        made = without_data(tensor.shape, tensor.stride(), 0, tensor.dtype, FakeTensor)
         made.fake_mode, made._fake_device = self, native.device("cpu")
         return made
 

@@ -31,7 +31,7 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
         return reshape::reshape_to(&indexing::gather::gather(&line, 0, &places)?, index.layout().shape());
     }
     let numbers = Numbers::of_index(index, x.numel(), Error::TakeEmpty {})?;
-    apply_one(Pick { name: "TakeBackward0", numbers, repeats: true }, &[x])
+    apply_one(Pick { numbers, repeats: true }, &[x])
 }
 
 /// The tensor with elements in place of those of these numbers in row-major order, or added to them.

@@ -16,8 +16,8 @@ pub(crate) fn check_mapped(operation: &'static str, ranks: [usize; 2], a: &Tenso
     let (left, right) = (a.layout(), b.layout());
     if [left.ndim(), right.ndim()] != ranks {
         let (ndim1, ndim2, [rank1, rank2]) = (left.ndim(), right.ndim(), ranks);
-        return Err(match operation {
-            "dot" => Error::MappedDot {}.into(),
+        return Err(match ranks {
+            [1, 1] => Error::MappedDot {}.into(),
             _ => Error::MappedProduct { operation, ndim1, ndim2, rank1, rank2 }.into(),
         });
     }

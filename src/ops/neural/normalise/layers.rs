@@ -1,6 +1,6 @@
 //! What each layer normalises over, and what it asks of its arguments.
 
-use super::{Affine, Normalise, check_types, numbers, run};
+use super::{Affine, Kind, Normalise, check_types, numbers, run};
 use crate::dispatch::batch;
 use crate::dispatch::record::refuse_gradients;
 use crate::dtype::DType;
@@ -69,7 +69,7 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
         remember(x, &dims, &running)?;
     }
     let op = Normalise {
-        name: "NativeBatchNormBackward0",
+        kind: Kind::Batch,
         groups: shape::signed(shape),
         dims,
         affine: affine_shape,
@@ -125,7 +125,7 @@ pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) 
         .map_err(|error| batch::told_of_all(error, &[x]))?;
     let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
     let op = Normalise {
-        name: "NativeLayerNormBackward0",
+        kind: Kind::Layer,
         groups: shape::signed(layout.shape()),
         dims,
         affine: normalized.to_vec(),
@@ -193,7 +193,7 @@ pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Resu
     affine_shape[0] = channels as i64;
     let rest: usize = shape[1..].iter().product();
     let op = Normalise {
-        name: "NativeGroupNormBackward0",
+        kind: Kind::Group,
         groups: vec![batch as i64, groups, rest as i64 / groups],
         dims: vec![2],
         affine: affine_shape,

@@ -3,8 +3,8 @@
 
 use smallvec::SmallVec;
 
-use super::Normalise;
-use crate::dispatch::apply::Outputs;
+use super::{Kind, Normalise};
+use crate::dispatch::apply::{Op, Outputs};
 use crate::dispatch::direct::misfit;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::modes::plain::{Portable, Row, plain};
@@ -84,12 +84,12 @@ impl Normalise {
         let weights = size(&self.affine);
         // Samples may have weights of their own.
         let of_all = self.affine.len() < x.len();
-        match (self.name, &self.groups[..]) {
-            ("NativeLayerNormBackward0", groups) => {
+        match (self.kind, &self.groups[..]) {
+            (Kind::Layer, groups) => {
                 let len = size(&groups[groups.len() - self.dims.len()..]);
                 (weights == len).then_some(Geometry::Rows { len })
             }
-            ("NativeGroupNormBackward0", &[.., groups, size]) if of_all => {
+            (Kind::Group, &[.., groups, size]) if of_all => {
                 let together = weights / groups as usize;
                 let len = size as usize / together;
                 is_worthy(len, x).then_some(Geometry::Runs {
@@ -98,7 +98,7 @@ impl Normalise {
                     together: Some(together),
                 })
             }
-            ("NativeBatchNormBackward0", _) if self.affine.len() + 1 == x.len() => Geometry::of_channels(x),
+            (Kind::Batch, _) if self.affine.len() + 1 == x.len() => Geometry::of_channels(x),
             _ => None,
         }
     }
@@ -154,7 +154,7 @@ impl Normalise {
         let wanted: SmallVec<[bool; 3]> = (0..=parameters).map(needs).collect();
         let count = wanted.iter().filter(|&&wanted| wanted).count();
         let own = OfInputs { of: self.clone(), wanted: wanted.clone() };
-        let found = recording::as_one_of(self.name, given, count, own)?;
+        let found = recording::as_one_of(self.name(), given, count, own)?;
         let mut found = found.into_iter();
         Ok(wanted.into_iter().map(|wanted| if wanted { found.next() } else { None }).collect())
     }

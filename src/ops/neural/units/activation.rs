@@ -38,8 +38,8 @@ impl Elementwise for Relu {
         if x < T::ZERO { T::ZERO } else { x }
     }
 
-    fn refusal(&self, _dtype: DType) -> Error {
-        Error::ReluBool {}
+    fn refusal(&self, dtype: DType) -> Error {
+        if dtype.is_complex() { Error::ClampedComplex {} } else { Error::ReluBool {} }
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {

@@ -21,13 +21,13 @@ use crate::tensor::object::{Reference, as_tensor, host, wrap};
 use crate::values::returns::ToPython;
 
 /// Calls the backward of a context's class.
-pub(super) struct Custom {
+pub(crate) struct Custom {
     context: Reference<FunctionBase>,
     name: Box<str>,
 }
 
 impl Custom {
-    pub(super) fn new(context: &Bound<'_, FunctionBase>) -> Custom {
+    pub(crate) fn new(context: &Bound<'_, FunctionBase>) -> Custom {
         host();
         let name = context.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
         Custom { context: Reference::new(context.clone().unbind()), name: name.into() }
@@ -47,7 +47,7 @@ pub(crate) fn context_in(host: &(dyn Any + Send + Sync)) -> Option<&Py<FunctionB
 }
 
 /// The class `Function` of the Python side, whose methods say that they are not implemented.
-pub(super) fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+pub(crate) fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let find = || py.import("rushlight.autograd.function")?.getattr("Function").map(Bound::unbind);
     Ok(CLASS.get_or_try_init(py, find)?.bind(py))
@@ -59,7 +59,7 @@ impl Rule for Custom {
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         let answers = Python::attach(|py| self.backward(py, gradients)).map_err(carry)?;
         for (edge, answer) in at.node.edges().iter().zip(&answers) {
             if let (Some(edge), Some(answer)) = (edge, answer)
@@ -73,7 +73,7 @@ impl Rule for Custom {
     }
 
     fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let _aside = HostCodeGuard::new();
+        let _host_code = HostCodeGuard::new();
         Python::attach(|py| self.forward(py, tangents)).map_err(carry)
     }
 
@@ -232,7 +232,7 @@ fn answered(answer: &Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<O
 }
 
 /// The one of `backward` and `vjp` that the user has written.
-pub(super) fn user_backward<'py>(class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn user_backward<'py>(class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let base = function_class(py)?;
     let (backward, vjp) = (class.getattr(intern!(py, "backward"))?, class.getattr(intern!(py, "vjp"))?);

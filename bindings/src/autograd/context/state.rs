@@ -23,46 +23,46 @@ const SPENT: &str = "saved_tensors can only be accessed once when clear_saved_te
 
 /// What a context knows.
 #[derive(Default)]
-pub(super) struct State {
+pub(crate) struct State {
     /// What the function asked for, as it said it.
-    pub(super) wishes: Wishes,
-    pub(super) needs_input_grad: Option<Py<PyAny>>,
-    pub(super) materialize_grads: bool,
-    pub(super) materialize_constants: bool,
+    pub(crate) wishes: Wishes,
+    pub(crate) needs_input_grad: Option<Py<PyAny>>,
+    pub(crate) materialize_grads: bool,
+    pub(crate) materialize_constants: bool,
     /// Which arguments were tensors.
-    pub(super) inputs: Vec<bool>,
+    pub(crate) inputs: Vec<bool>,
     /// Of which results zeros stand for gradients that did not come.
-    pub(super) outputs: Vec<bool>,
+    pub(crate) outputs: Vec<bool>,
     /// The arguments while tangents pass them.
-    pub(super) primals: Vec<Tensor>,
+    pub(crate) primals: Vec<Tensor>,
     /// Each is shared with whoever is loading it: that may call functions of Python.
-    pub(super) kept: Vec<Option<Arc<Held>>>,
+    pub(crate) kept: Vec<Option<Arc<Held>>>,
     /// Where the run started that freed what was kept.
-    pub(super) freed: Option<Origin>,
+    pub(crate) freed: Option<Origin>,
     /// Whether there was anything.
-    pub(super) has_freed: bool,
+    pub(crate) has_freed: bool,
     /// Whether what was kept was asked for and is let go of at that.
-    pub(super) spent: bool,
-    pub(super) node: Option<NodeId>,
+    pub(crate) spent: bool,
+    pub(crate) node: Option<NodeId>,
     /// What stands for the node while the function runs, if somebody wanted it then.
-    pub(super) early: Option<NodeRef>,
+    pub(crate) early: Option<NodeRef>,
     /// What the node is made of, for a context that outlives it.
-    pub(super) edges: Vec<Option<Edge>>,
-    pub(super) forms: Vec<Form>,
+    pub(crate) edges: Vec<Option<Edge>>,
+    pub(crate) forms: Vec<Form>,
 }
 
 /// The attributes through which a function says what is to become of its tensors.
 #[derive(Default)]
-pub(super) struct Wishes {
-    pub(super) to_save: Option<Py<PyAny>>,
-    pub(super) saved_for_forward: Option<Py<PyAny>>,
-    pub(super) non_differentiable: Option<Py<PyAny>>,
-    pub(super) dirty_tensors: Option<Py<PyAny>>,
+pub(crate) struct Wishes {
+    pub(crate) to_save: Option<Py<PyAny>>,
+    pub(crate) saved_for_forward: Option<Py<PyAny>>,
+    pub(crate) non_differentiable: Option<Py<PyAny>>,
+    pub(crate) dirty_tensors: Option<Py<PyAny>>,
 }
 
 impl State {
     /// Shows what is held of the engine, and what that is of Python.
-    pub(super) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
+    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
         self.edges.iter().flatten().for_each(|edge| visit(Holding::Node(&edge.node)));
         self.early.iter().for_each(|early| visit(Holding::Node(early)));
         self.primals.iter().for_each(|primal| visit(Holding::Tensor(primal)));
@@ -73,19 +73,17 @@ impl State {
 }
 
 impl FunctionBase {
-    /// Shows what the context holds of the engine.
-    pub(crate) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
-        if let Ok(state) = self.state.try_lock() {
-            state.visit_holdings(visit);
-        }
+    /// What the context knows, if nobody is changing it.
+    pub(crate) fn try_state(&self) -> Option<MutexGuard<'_, State>> {
+        self.state.try_lock().ok()
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes a wish; what it was is dropped when the lock is open again.
-    pub(super) fn wish(
+    pub(crate) fn wish(
         &self,
         field: impl FnOnce(&mut Wishes) -> &mut Option<Py<PyAny>>,
         value: &Bound<'_, PyAny>,
@@ -116,7 +114,7 @@ impl FunctionBase {
     }
 
     /// Puts hooks and metadata that the context got while its function ran at the node that was recorded.
-    pub(super) fn hand_over(&self, py: Python<'_>, node: &NodeRef) {
+    pub(crate) fn hand_over(&self, py: Python<'_>, node: &NodeRef) {
         let early = self.state().early.take();
         if let Some(extras) = early.as_ref().and_then(|early| early.extras()) {
             for place in [Place::Before, Place::After] {
@@ -131,19 +129,19 @@ impl FunctionBase {
     }
 
     /// Lets go of what stood for the node while the function ran.
-    pub(super) fn forget_early(&self) {
+    pub(crate) fn forget_early(&self) {
         let early = self.state().early.take();
         drop(early);
     }
 
     /// The error for whoever asks for what a run has freed.
-    pub(super) fn freed_by(slf: &Bound<'_, Self>, run: Origin) -> PyErr {
+    pub(crate) fn freed_by(slf: &Bound<'_, Self>, run: Origin) -> PyErr {
         let node = Self::node(slf);
         raise(Error::BackwardTwice { node: node.name(), recorded: node.origin(), run }.into())
     }
 
     /// What was kept, as tensors.
-    pub(super) fn unpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+    pub(crate) fn unpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let (freed, spent, empty) = {
             let state = slf.get().state();
@@ -203,7 +201,7 @@ impl FunctionBase {
     }
 
     /// A switch of the class that the user wrote.
-    pub(super) fn option(slf: &Bound<'_, Self>, name: &str) -> PyResult<bool> {
+    pub(crate) fn option(slf: &Bound<'_, Self>, name: &str) -> PyResult<bool> {
         match slf.get_type().getattr("_forward_cls") {
             Ok(class) => class.getattr(name)?.is_truthy(),
             Err(_) => Ok(false),
@@ -211,12 +209,12 @@ impl FunctionBase {
     }
 
     /// Whether a run has freed what was kept.
-    pub(super) fn has_freed(&self) -> bool {
+    pub(crate) fn has_freed(&self) -> bool {
         self.state().has_freed
     }
 
     /// Lets go of what was kept, since it was asked for.
-    pub(super) fn spend(&self) {
+    pub(crate) fn spend(&self) {
         let mut state = self.state();
         let kept = std::mem::take(&mut state.kept);
         state.spent = true;
@@ -225,7 +223,7 @@ impl FunctionBase {
     }
 
     /// Lets go of what was kept, since the run that was started there is past it.
-    pub(super) fn release(&self, run: Origin) {
+    pub(crate) fn release(&self, run: Origin) {
         let mut state = self.state();
         let kept = std::mem::take(&mut state.kept);
         state.freed = Some(run);
