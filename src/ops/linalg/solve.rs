@@ -86,16 +86,20 @@ impl Solve {
     }
 }
 
+/// The leading dimensions, and those of matrices.
+fn split(shape: &[usize]) -> (&[usize], &[usize]) {
+    shape.split_at(shape.len() - 2)
+}
+
 /// Both with the same leading dimensions.
 pub(super) fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
     let (left, right) = (a.layout(), b.layout());
-    let split = |shape: &[usize]| (shape[..shape.len() - 2].to_vec(), shape[shape.len() - 2..].to_vec());
     let ((a_lead, a_end), (b_lead, b_end)) = (split(left.shape()), split(right.shape()));
-    let lead = shape::broadcast(&a_lead, &b_lead)?;
     if a_lead == b_lead {
         return Ok((a.clone(), b.clone()));
     }
-    let whole = |end: Vec<usize>| shape::signed(&[lead.to_vec(), end].concat());
+    let lead = shape::broadcast(a_lead, b_lead)?;
+    let whole = |end: &[usize]| shape::signed(&[&lead, end].concat());
     Ok((view::expand(a, &whole(a_end))?, view::expand(b, &whole(b_end))?))
 }
 
