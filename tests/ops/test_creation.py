@@ -191,3 +191,27 @@ def test_a_range_is_counted_in_the_type_that_it_is_written_in():
     with pytest.raises(ValueError, match=r"^step must be nonzero$"):
         torch.arange(0, 64, 0.5, out=whole())
     assert torch.arange(0, 2, out=torch.empty(0)).dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128, torch.float16], ids=str)
+def test_what_is_drawn_for_a_tensor_is_drawn_in_its_type(dtype):
+    for draw in (torch.rand, torch.randn):
+        out = torch.empty(0, dtype=dtype)
+        torch.manual_seed(1)
+        draw(5, out=out)
+        torch.manual_seed(1)
+        assert torch.equal(out, draw(5, dtype=dtype))
+
+
+def test_what_is_made_for_a_tensor_is_calculated_in_its_type():
+    whole, exact = torch.zeros(9000, dtype=torch.int64), torch.zeros(3, dtype=torch.float64)
+    torch.linspace(0, 9000, 9000, out=whole)
+    assert torch.equal(whole, torch.linspace(0, 9000, 9000, dtype=torch.int64))
+    assert (
+        torch.linspace(0, 1 / 3, 3, out=exact).tolist()
+        == torch.linspace(0, 1 / 3, 3, dtype=torch.float64).tolist()
+    )
+    assert torch.full((2,), 1.5, out=torch.zeros(2, dtype=torch.int64)).tolist() == [1, 1]
+    assert sorted(torch.randperm(3, out=torch.zeros(3, dtype=torch.int32)).tolist()) == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="does not match dtype of out parameter"):
+        torch.rand(3, dtype=torch.float32, out=exact)

@@ -122,3 +122,15 @@ def test_index_add_adds_slices():
     assert_tensor(torch.tensor(values).index_add(0, index, torch.tensor(source)), expected)
     assert_tensor(torch.tensor(values).index_add_(0, index, torch.tensor(source)), expected)
     check_gradient(lambda x, s: x.index_add(0, index, s) ** 2, values, source)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -2, 5])
+def test_of_what_is_empty_nobody_looks_at_the_dimension(dim):
+    joined = torch.cat([torch.zeros(0, dtype=torch.float64), torch.zeros(0, requires_grad=True)], dim)
+    assert (joined.shape, joined.dtype, type(joined.grad_fn).__name__) == (
+        (0,),
+        torch.float64,
+        "CatBackward0",
+    )
+    with pytest.raises(IndexError):
+        torch.cat([torch.zeros(0), torch.zeros(2, 2)], 5)

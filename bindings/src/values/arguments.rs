@@ -307,7 +307,10 @@ impl schema::Arguments for Arguments<'_, '_> {
 
     fn creation(&self, first: usize) -> Result<schema::Creation> {
         <Self as schema::Arguments>::device(self, first + 2)?;
-        Ok(schema::Creation { dtype: Arguments::dtype(self, first), requires_grad: self.boolean(first + 4) })
+        // What is made for a tensor is made of its type.
+        let out = || as_tensor(self.slots[self.signature.out?]?).map(Tensor::dtype);
+        let dtype = Arguments::dtype(self, first).or_else(out);
+        Ok(schema::Creation { dtype, requires_grad: self.boolean(first + 4) })
     }
 
     fn device(&self, index: usize) -> Result<()> {

@@ -184,8 +184,11 @@ pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
         return Err(Error::CatScalar { position }.into());
     }
     let counts = |tensor: &Tensor| tensor.layout().shape() != [0];
-    let model = tensors.iter().find(|tensor| counts(tensor)).unwrap_or(&tensors[0]).layout();
-    let (dim, given) = (shape::normalize_dim(dim, model.ndim())?, dim);
+    let counted = tensors.iter().find(|tensor| counts(tensor));
+    let model = counted.unwrap_or(&tensors[0]).layout();
+    let given = dim;
+    // Nobody looks at the dimension if none counts.
+    let dim = if counted.is_some() { shape::normalize_dim(dim, model.ndim())? } else { 0 };
     let mut shape: Dims = model.shape().into();
     shape[dim] = 0;
     let mut places = Vec::with_capacity(tensors.len());
