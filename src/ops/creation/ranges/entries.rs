@@ -86,10 +86,7 @@ fn counted(arguments: &dyn Arguments) -> Result<Reply> {
         1 => (number(0)?, number(1)?, Scalar::Int(1), 2),
         _ => (number(0)?, number(1)?, number(2)?, 4),
     };
-    // What is to be written to says in which type is counted.
-    let out = if arguments.overload() == 1 { None } else { arguments.optional_tensor(first - 1) };
-    let dtype = out.map_or_else(|| super::dtype(start, end, step), Tensor::dtype);
-    made(arguments, first, dtype, |dtype| arange(start, end, step, dtype))
+    made(arguments, first, super::dtype(start, end, step), |dtype| arange(start, end, step, dtype))
 }
 
 /// The type of numbers at equal distances: the default one, or the complex one of that precision.
