@@ -178,7 +178,6 @@ const COMPARES: &[(&str, &[&str], &str)] = &[
         "ways to combine elements, as callers name them",
     ),
     ("src/ops/linalg/determinant", &["sign"], "a name of what a node shows"),
-    ("src/ops/linalg/norms", &["inf"], "a norm, as callers name it"),
     ("src/ops/neural/units/smooth_units/entries", &["tanh"], "an approximation, as callers name it"),
     ("src/ops/pointwise/division", &["floor", "trunc"], "ways to round, as callers name them"),
 ];
