@@ -1,5 +1,6 @@
 //! The two half types: how they lie in memory, and the way to single precision and back. Nothing is
-//! calculated with them here: Note [Stored types] in `dtype`.
+//! calculated with them here: Note [Stored types] in `dtype`. The conversions are ours since the compiler makes one
+//! vectorised loop of them; those of the crate `half` go in pieces of eight, and took longer.
 
 use super::element::by_single;
 use super::{Complex, DType, Element, Scalar};
