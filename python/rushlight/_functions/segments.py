@@ -122,7 +122,11 @@ def _reduced(data: Tensor, lengths: Tensor, axis: int, reduce: str, initial: flo
     numbers = searchsorted(ends, places.contiguous(), right=True).unsqueeze(-1).expand(rows.shape)
     kind, empty = _REDUCTIONS[reduce]
     base = data.new_full((len(ends), segments + 1, rows.shape[-1]), empty)
-    found = base.scatter_reduce(1, numbers, rows, kind, include_self=False).narrow(1, 0, segments)
+    if kind in ("amax", "amin"):
+        found = _greatest(base, numbers, rows, kind)
+    else:
+        found = base.scatter_reduce(1, numbers, rows, kind, include_self=False)
+    found = found.narrow(1, 0, segments)
     if initial is not None:
         found = _with_initial(found, kind, initial)
     if reduce == "mean":
@@ -130,6 +134,16 @@ def _reduced(data: Tensor, lengths: Tensor, axis: int, reduce: str, initial: flo
         counts = counts if initial is None else counts.clamp(min=1)
         found = found / counts.unsqueeze(-1).to(found.dtype)
     return found.reshape(*before, segments, *after)
+
+
+def _greatest(base: Tensor, numbers: Tensor, rows: Tensor, kind: str) -> Tensor:
+    """Return the greatest or the least of segments; where some are no numbers, these share its gradient."""
+    is_ill = rows.isnan()
+    found = base.scatter_reduce(1, numbers, rows.masked_fill(is_ill, 0), kind, include_self=False)
+    nothing = native.zeros_like(base)
+    ill = nothing.scatter_add(1, numbers, rows.masked_fill(~is_ill, 0))
+    counts = nothing.scatter_add(1, numbers, is_ill.to(rows.dtype))
+    return native.where(counts > 0, ill / counts.clamp(min=1), found)
 
 
 def _with_initial(found: Tensor, kind: str, initial: float) -> Tensor:
