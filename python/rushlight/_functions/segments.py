@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import inf, nan, prod
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
@@ -122,10 +122,10 @@ def _reduced(data: Tensor, lengths: Tensor, axis: int, reduce: str, initial: flo
     numbers = searchsorted(ends, places.contiguous(), right=True).unsqueeze(-1).expand(rows.shape)
     kind, empty = _REDUCTIONS[reduce]
     base = data.new_full((len(ends), segments + 1, rows.shape[-1]), empty)
-    if kind in ("amax", "amin"):
-        found = _greatest(base, numbers, rows, kind)
+    if kind == "sum":
+        found = base.scatter_add(1, numbers, rows)
     else:
-        found = base.scatter_reduce(1, numbers, rows, kind, include_self=False)
+        found = _with_ill(base, numbers, rows, kind)
     found = found.narrow(1, 0, segments)
     if initial is not None:
         found = _with_initial(found, kind, initial)
@@ -136,14 +136,22 @@ def _reduced(data: Tensor, lengths: Tensor, axis: int, reduce: str, initial: flo
     return found.reshape(*before, segments, *after)
 
 
-def _greatest(base: Tensor, numbers: Tensor, rows: Tensor, kind: str) -> Tensor:
-    """Return the greatest or the least of segments; where some are no numbers, these share its gradient."""
+def _with_ill(base: Tensor, numbers: Tensor, rows: Tensor, kind: str) -> Tensor:
+    """Return the products, the greatest or the least of segments, where elements may be no numbers.
+
+    Those share the gradient of a greatest or a least; to a product each is a factor as others are.
+    """
     is_ill = rows.isnan()
-    found = base.scatter_reduce(1, numbers, rows.masked_fill(is_ill, 0), kind, include_self=False)
+    found = base.scatter_reduce(1, numbers, rows.masked_fill(is_ill, 1), kind, include_self=False)
     nothing = native.zeros_like(base)
     ill = nothing.scatter_add(1, numbers, rows.masked_fill(~is_ill, 0))
     counts = nothing.scatter_add(1, numbers, is_ill.to(rows.dtype))
-    return native.where(counts > 0, ill / counts.clamp(min=1), found)
+    if kind == "prod":
+        # Of several, no product of all but one is a number.
+        ill = found * ill * native.ones_like(counts).masked_fill(counts > 1, nan)
+    else:
+        ill = ill / counts.clamp(min=1)
+    return native.where(counts > 0, ill, found)
 
 
 def _with_initial(found: Tensor, kind: str, initial: float) -> Tensor:
