@@ -188,7 +188,7 @@ class _Functions(type):
     def __getattr__(cls, name: str) -> Any:
         from .._compat import absent_operators
 
-        for owner in (sys.modules[_PACKAGE], Tensor):
+        for owner in (_rushlight, sys.modules[_PACKAGE], Tensor):
             if hasattr(owner, name):
                 return getattr(owner, name)
         return getattr(absent_operators, name)
