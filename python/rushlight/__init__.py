@@ -250,10 +250,12 @@ else:
             "_addmm_activation _aminmax _compute_linear_combination _conj _conj_physical "
             "_debug_has_internal_overlap _embedding_bag _embedding_bag_forward_only _euclidean_dist "
             "_fft_c2c _fft_c2r _fft_r2c _grid_sampler_2d_cpu_fallback "
-            "_log_softmax _make_dual _masked_softmax _neg_view "
+            "_log_softmax _make_dual _neg_view "
             "_nested_tensor_from_mask _pack_padded_sequence _pad_packed_sequence _segment_reduce _softmax "
             "_stack _unique _unique2 _unpack_dual _weight_norm set_flush_denormal",
             ".nn.functional.grouped": "_grouped_mm _scaled_mm _scaled_mm_v2",
+            ".nn.functional.native_attention": "_masked_softmax _native_multi_head_attention "
+            "_transform_bias_rescale_qkv",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",
             "._tensors.legacy": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "

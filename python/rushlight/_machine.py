@@ -93,6 +93,8 @@ def set_num_interop_threads(n: int) -> None:
     global _wanted
     if not isinstance(n, int) or isinstance(n, bool):
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(n).__name__}")
+    if n.bit_length() > 63:
+        raise ValueError("Overflow when unpacking long long")
     if n <= 0:
         raise RuntimeError("set_num_interop_threads expects a positive integer")
     if _wanted is not None:

@@ -210,6 +210,14 @@ _METHODS = (
 _COMPILED = ("norm", "register_hook", "register_post_accumulate_grad_hook", "split", "unflatten")
 
 
+# What no processor computes, by names that torch's table of methods has.
+_ABSENT = (
+    "_autocast_to_full_precision _autocast_to_reduced_precision _dimI _dimV _nested_tensor_size "
+    "_nested_tensor_storage_offsets _nested_tensor_strides _philox_normal_ _philox_uniform_ "
+    "_sparse_mask_projection _to_dense int_repr q_per_channel_axis q_per_channel_scales "
+    "q_per_channel_zero_points q_scale q_zero_point qscheme slice_inverse to_mkldnn to_padded_tensor"
+)
+
 # What is rare comes from files that load when it is first called.
 _RARE = {
     "__deepcopy__": "._tensors.copying",
@@ -222,9 +230,22 @@ _RARE = {
     "apply_": "._functions.elements",
     "dim_order": "._tensors.layouts",
     **dict.fromkeys(
-        ["const_data_ptr", "dequantize", "ipu", "mtia", "record_stream", "storage_type", "xpu"],
+        [
+            "_is_zerotensor",
+            "_lazy_clone",
+            "const_data_ptr",
+            "dequantize",
+            "ipu",
+            "mtia",
+            "record_stream",
+            "storage_type",
+            "xpu",
+        ],
         "._devices.of_tensors",
     ),
+    **dict.fromkeys(_ABSENT.split(), "._compat.absent_operators"),
+    **dict.fromkeys(["_is_all_true", "_is_any_true"], "._functions.assertions"),
+    **dict.fromkeys(["_addmm_activation", "_conj_physical"], "._compat.inner_operators"),
     "eig": "._functions.deprecated",
     "hash_tensor": "._functions.segments",
     "is_distributed": "._machine",
@@ -250,6 +271,11 @@ _RARE = {
             "_coalesced_",
             "_indices",
             "_nnz",
+            "_to_sparse",
+            "_to_sparse_bsc",
+            "_to_sparse_bsr",
+            "_to_sparse_csc",
+            "_to_sparse_csr",
             "_values",
             "ccol_indices",
             "coalesce",

@@ -72,7 +72,10 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     >>> torch.overrides.has_torch_function((torch.ones(2), 3))
     False
     """
-    arguments = tuple(relevant_args)
+    try:
+        arguments = tuple(relevant_args)
+    except TypeError:
+        raise TypeError("expected a sequence") from None
     return bool(arguments) and _has_torch_function(arguments)
 
 

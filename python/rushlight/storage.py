@@ -46,7 +46,7 @@ _NEGATIVE = (
 class _Storage:
     """What bytes and elements have in common: `_shown` is a tensor of one dimension on all of the memory."""
 
-    is_hpu = is_sparse = is_sparse_csr = False
+    is_cuda = is_hpu = is_sparse = is_sparse_csr = False
 
     @property
     def _shown(self) -> Tensor:
@@ -55,10 +55,6 @@ class _Storage:
     @property
     def device(self) -> Any:
         return self._shown.device
-
-    @property
-    def is_cuda(self) -> bool:
-        return False
 
     @property
     def _cdata(self) -> int:
@@ -111,6 +107,9 @@ class _Storage:
     def is_pinned(self, device: Any = None) -> bool:
         """Tell whether devices reach the memory at once: there are none."""
         return False
+
+    def __copy__(self) -> Any:
+        return self.clone()  # type: ignore[attr-defined]
 
     def __len__(self) -> int:
         return self.size()

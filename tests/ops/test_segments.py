@@ -44,6 +44,26 @@ def test_the_greatest_of_a_segment_share_its_gradient():
     assert x.grad.tolist() == [0.5, 0.5, 0.0, 0.0, 1.0, 0.0]
 
 
+@pytest.mark.parametrize("reduce", ["max", "min"])
+@pytest.mark.parametrize("initial", [None, 1.5])
+def test_what_is_no_number_is_the_greatest_and_the_least_and_has_the_gradient(reduce, initial):
+    x = torch.tensor([1.0, nan, inf, nan, 4.0, 4.0], dtype=torch.float64, requires_grad=True)
+    found = torch.segment_reduce(x, reduce, lengths=torch.tensor([4, 2]), initial=initial)
+    last = 1.5 if (reduce, initial) == ("min", 1.5) else 4.0
+    assert str(found.tolist()) == str([nan, last])
+    found.sum().backward()
+    share = 0.5 if last == 4.0 else 0.0
+    assert x.grad.tolist() == [0.0, 0.5, 0.0, 0.5, share, share]
+
+
+def test_what_is_no_number_is_a_factor_of_a_product():
+    x = torch.tensor([nan, 3.0, 4.0, nan, nan, 2.0, 5.0], dtype=torch.float64, requires_grad=True)
+    found = torch.segment_reduce(x, "prod", lengths=torch.tensor([2, 1, 3, 1]))
+    assert str(found.tolist()) == str([nan, 4.0, nan, 5.0])
+    found.sum().backward()
+    assert str(x.grad.tolist()) == str([3.0, nan, 1.0, nan, nan, nan, 1.0])
+
+
 def test_every_row_may_have_segments_of_its_own():
     x = torch.arange(6.0).reshape(2, 3)
     found = torch.segment_reduce(x, "sum", lengths=torch.tensor([[1, 2], [3, 0]]), axis=1)

@@ -122,3 +122,36 @@ def test_gradients_are_not_asked_whether_they_answer():
     x = torch.ones(2, requires_grad=True)
     with pytest.raises(TypeError, match="'Answering' object is not iterable"):
         torch.autograd.grad(x.sum(), x, grad_outputs=Answering())
+
+
+def test_stand_ins_of_functions_in_python_have_their_parameters():
+    found = overrides.get_testing_overrides()
+    names = list(inspect.signature(found[torch.nn.functional.batch_norm]).parameters)
+    assert names == ["input", "running_mean", "running_var", "weight", "bias", "training", "momentum", "eps"]
+    (only,) = inspect.signature(found[torch.atleast_1d]).parameters.values()
+    assert only.kind is inspect.Parameter.VAR_POSITIONAL
+
+
+def test_functions_in_all_rooms_can_be_overridden_and_helpers_are_not_among_them():
+    found = overrides.get_overridable_functions()
+    assert torch.fft.rfft in found[torch.fft] and torch.functional.einsum in found[torch.functional]
+    listed = [function.__name__ for functions in found.values() for function in functions]
+    assert not {"handle_torch_function", "has_torch_function", "fftfreq"} & set(listed)
+
+
+def test_compiled_functions_are_apart_from_those_of_the_same_name():
+    one = torch.ones(1)
+    assert [part.shape for part in torch._C._VariableFunctions.broadcast_tensors([one, one])] == [(1,), (1,)]
+
+
+def test_what_is_no_sequence_cannot_be_asked_for_overrides():
+    with pytest.raises(TypeError, match="expected a sequence"):
+        overrides.has_torch_function(object())
+
+
+def test_parameters_of_distributions_may_be_objects_that_answer():
+    from rushlight.distributions.utils import broadcast_all
+
+    assert broadcast_all(Answering(), torch.ones(2)) == (torch.broadcast_tensors, 2)
+    with pytest.raises(ValueError, match="objects implementing __torch_function__"):
+        broadcast_all("word", 1.0)

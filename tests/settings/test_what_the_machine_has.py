@@ -8,6 +8,8 @@ def test_operations_run_beside_each_other_as_often_as_was_said_once():
     assert torch.get_num_interop_threads() >= 1
     with pytest.raises(RuntimeError, match="set_num_interop_threads expects a positive integer"):
         torch.set_num_interop_threads(-1)
+    with pytest.raises(ValueError, match="Overflow when unpacking long"):
+        torch.set_num_interop_threads(2**65)
 
 
 def test_tensors_are_on_no_numbered_device_and_in_no_other_process():

@@ -1,6 +1,7 @@
 """The memory of a tensor as an object: who shares it, and what is in it."""
 
 import gc
+from copy import copy
 
 import numpy as np
 import pytest
@@ -219,3 +220,11 @@ def test_a_file_has_to_be_as_long_as_is_asked_for(tmp_path):
         with raises(RuntimeError, f"unable to mmap -1 bytes from file <{path}>: Cannot allocate memory (12)"):
             made(path, False, -1)
         assert made(path, False, 0).tolist() == []
+
+
+def test_a_copy_of_a_storage_has_memory_of_its_own():
+    for memory in (torch.tensor([1, 2]).untyped_storage(), torch.tensor([1.0, 2.0])._typed_storage()):
+        before = memory.tolist()
+        copied = copy(memory)
+        copied[0] = 7
+        assert type(copied) is type(memory) and memory.tolist() == before and copied[0] == 7

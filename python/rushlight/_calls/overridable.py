@@ -28,26 +28,41 @@ _IGNORED = {
         "scalar_tensor "
         "seed set_anomaly_enabled set_default_dtype set_num_threads set_printoptions set_rng_state tensor "
         "tril_indices triu_indices typename vmap zeros no_grad enable_grad set_grad_enabled inference_mode "
-        "load save graph device dtype Generator Size layout"
+        "load save graph device dtype Generator Size layout as_strided empty_permuted error_kinds fill "
+        "from_capsule is_warn_always_enabled memory_format rand_like randint_like randn_like result_type "
+        "set_warn_always to_capsule vander broadcast_shapes"
+    ),
+    "fft": "fftfreq rfftfreq",
+    "nn.functional": (
+        "grouped_mm handle_torch_function hardsigmoid hardswish has_torch_function has_torch_function_unary "
+        "has_torch_function_variadic scaled_grouped_mm scaled_mm sigmoid tanh upsample upsample_bilinear "
+        "upsample_nearest"
     ),
     "Tensor": (
         "__class__ __delattr__ __dir__ __getattribute__ __init__ __init_subclass__ __new__ __setattr__ "
         "__subclasshook__ __torch_function__ __torch_dispatch__ _make_subclass as_subclass new new_empty "
-        "new_full new_ones new_tensor new_zeros"
+        "new_full new_ones new_tensor new_zeros new_empty_strided __delitem__ __hash__ __iter__ __copy__ "
+        "_addmm_activation _conj _conj_physical _is_all_true _is_any_true _is_zerotensor _lazy_clone "
+        "_make_wrapper_subclass _neg_view _philox_normal_ _philox_uniform_ _rev_view_func_unsafe _strides "
+        "_to_sparse _to_sparse_bsc _to_sparse_bsr _to_sparse_csc _to_sparse_csr _typed_storage _view_func "
+        "_view_func_unsafe eig lstsq reinforce solve stride symeig to_padded_tensor to_sparse_bsc "
+        "to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr unflatten"
     ),
 }
 
 
 def _places() -> Iterator[tuple[str, Any, list[str]]]:
     """Name the rooms that are looked through, and the names in each."""
-    from .. import linalg, nn, special
+    from .. import fft, functional, linalg, nn, special
 
     torch = __import__(__package__.partition(".")[0])
     yield "torch", torch, torch.__all__
-    yield "torch.nn.functional", nn.functional, dir(nn.functional)
+    yield "torch.functional", functional, functional.__all__
+    yield "torch.nn.functional", nn.functional, nn.functional.__all__
     yield "torch.Tensor", Tensor, dir(Tensor)
-    yield "torch.linalg", linalg, dir(linalg)
-    yield "torch.special", special, dir(special)
+    yield "torch.linalg", linalg, linalg.__all__
+    yield "torch.fft", fft, fft.__all__
+    yield "torch.special", special, special.__all__
 
 
 @cache
@@ -59,7 +74,12 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
     True
     """
     torch = __import__(__package__.partition(".")[0])
-    rooms = ((torch, _IGNORED[""]), (Tensor, _IGNORED["Tensor"]))
+    rooms = (
+        (torch, _IGNORED[""]),
+        (torch.fft, _IGNORED["fft"]),
+        (torch.nn.functional, _IGNORED["nn.functional"]),
+        (Tensor, _IGNORED["Tensor"]),
+    )
     found = [getattr(room, name, None) for room, names in rooms for name in names.split()]
     return {function for function in found if callable(function)}
 
@@ -130,12 +150,13 @@ def _stand_in(function: Any, overloads: Any, is_method: bool) -> Callable[..., A
     def answer(*_args: Any, **_kwargs: Any) -> int:
         return -1
 
+    # What is compiled says nothing of its parameters; where nothing does, there may be any.
+    with suppress(TypeError, ValueError):
+        answer.__signature__ = signature(function)  # type: ignore[attr-defined]
+        return answer
     if overloads:
         first = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)] if is_method else []
         answer.__signature__ = Signature(first + [_parameter(*row) for row in overloads[0][0]])  # type: ignore[attr-defined]
-    else:
-        with suppress(TypeError, ValueError):  # Where it says nothing of its parameters.
-            answer.__signature__ = signature(function)  # type: ignore[attr-defined]
     return answer
 
 

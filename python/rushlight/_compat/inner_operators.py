@@ -131,27 +131,6 @@ def _compute_linear_combination(input: Tensor, coefficients: Tensor, *, out: Ten
 
 
 @shown_as_given
-def _masked_softmax(
-    self: Tensor, mask: Tensor, dim: int | None = None, mask_type: int | None = None
-) -> Tensor:
-    """Return the softmax of the elements where a mask does not hold.
-
-    The mask is one for pairs of places (type 0), for places in each sequence (1), or has all elements (2).
-
-    >>> import rushlight as torch
-    >>> torch._masked_softmax(torch.zeros(3), torch.tensor([True, False, False]), 0, 2)
-    tensor([0.0000, 0.5000, 0.5000])
-    """
-    if mask.dtype != native.bool:
-        raise RuntimeError("Mask should be a boolean tensor")
-    if mask_type is None and mask.shape != self.shape:
-        raise RuntimeError("Mask Type should be defined")
-    if mask_type == 1:
-        mask = mask[:, None, None, :]
-    return self.masked_fill(mask.expand(self.shape), float("-inf")).softmax(-1 if dim is None else dim)
-
-
-@shown_as_given
 def _softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
     """Return the softmax, of halves in single precision if that is asked for."""
     return native.softmax(self, dim, native.float32 if half_to_float else None)

@@ -36,6 +36,16 @@ def dequantize(self: Tensor) -> Tensor:
     return self.float()
 
 
+def _is_zerotensor(self: Tensor) -> bool:
+    """Tell whether it is a tensor of zeros without memory, which none is."""
+    return False
+
+
+def _lazy_clone(self: Tensor) -> Tensor:
+    """Return a copy, which here has memory of its own at once."""
+    return self.clone()
+
+
 xpu: Callable[..., Any]
 mtia: Callable[..., Any]
 ipu: Callable[..., Any]

@@ -186,7 +186,12 @@ def _get_layout(name: str) -> Any:
 
 class _Functions(type):
     def __getattr__(cls, name: str) -> Any:
-        return getattr(sys.modules[_PACKAGE], name)
+        from .._compat import absent_operators
+
+        for owner in (_rushlight, sys.modules[_PACKAGE], Tensor):
+            if hasattr(owner, name):
+                return getattr(owner, name)
+        return getattr(absent_operators, name)
 
 
 class _VariableFunctionsClass(metaclass=_Functions):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import inf, nan, prod
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
@@ -122,7 +122,11 @@ def _reduced(data: Tensor, lengths: Tensor, axis: int, reduce: str, initial: flo
     numbers = searchsorted(ends, places.contiguous(), right=True).unsqueeze(-1).expand(rows.shape)
     kind, empty = _REDUCTIONS[reduce]
     base = data.new_full((len(ends), segments + 1, rows.shape[-1]), empty)
-    found = base.scatter_reduce(1, numbers, rows, kind, include_self=False).narrow(1, 0, segments)
+    if kind == "sum":
+        found = base.scatter_add(1, numbers, rows)
+    else:
+        found = _with_ill(base, numbers, rows, kind)
+    found = found.narrow(1, 0, segments)
     if initial is not None:
         found = _with_initial(found, kind, initial)
     if reduce == "mean":
@@ -130,6 +134,24 @@ def _reduced(data: Tensor, lengths: Tensor, axis: int, reduce: str, initial: flo
         counts = counts if initial is None else counts.clamp(min=1)
         found = found / counts.unsqueeze(-1).to(found.dtype)
     return found.reshape(*before, segments, *after)
+
+
+def _with_ill(base: Tensor, numbers: Tensor, rows: Tensor, kind: str) -> Tensor:
+    """Return the products, the greatest or the least of segments, where elements may be no numbers.
+
+    Those share the gradient of a greatest or a least; to a product each is a factor as others are.
+    """
+    is_ill = rows.isnan()
+    found = base.scatter_reduce(1, numbers, rows.masked_fill(is_ill, 1), kind, include_self=False)
+    nothing = native.zeros_like(base)
+    ill = nothing.scatter_add(1, numbers, rows.masked_fill(~is_ill, 0))
+    counts = nothing.scatter_add(1, numbers, is_ill.to(rows.dtype))
+    if kind == "prod":
+        # Of several, no product of all but one is a number.
+        ill = found * ill * native.ones_like(counts).masked_fill(counts > 1, nan)
+    else:
+        ill = ill / counts.clamp(min=1)
+    return native.where(counts > 0, ill, found)
 
 
 def _with_initial(found: Tensor, kind: str, initial: float) -> Tensor:

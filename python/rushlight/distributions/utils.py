@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 from .. import _rushlight as native
+from .. import broadcast_tensors
 from .._functions.diagonals import tril_indices
 from .._rushlight import Tensor
+from ..overrides import is_tensor_like
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits"]
 
@@ -20,15 +23,15 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     >>> broadcast_all(torch.zeros(2), 1.0)[1]
     tensor([1., 1.])
     """
-    if not all(isinstance(value, (Tensor, int, float)) for value in values):
+    if not all(is_tensor_like(value) or isinstance(value, Number) for value in values):
         raise ValueError(
             "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
             "__torch_function__."
         )
     tensors = [value for value in values if isinstance(value, Tensor)]
     dtype = tensors[0].dtype if tensors else native.get_default_dtype()
-    made = [value if isinstance(value, Tensor) else native.tensor(value, dtype=dtype) for value in values]
-    return tuple(native.broadcast_tensors(made))
+    made = [value if is_tensor_like(value) else native.tensor(value, dtype=dtype) for value in values]
+    return broadcast_tensors(*made)
 
 
 def sum_rightmost(value: Tensor, count: int) -> Tensor:

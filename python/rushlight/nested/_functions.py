@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+from ._attention import attended, attended_by_heads
 from ._tensor import NestedTensor, Ragged, alike, from_parts
 
 if TYPE_CHECKING:
@@ -404,16 +405,6 @@ def _pairs(sizes: Sequence[int], piece: Tensor) -> list[tuple[int, int]]:
     return list(zip(sizes, own, strict=False))
 
 
-def _attended(func: Any, query: Any, key: Any, value: Any, *args: Any, **kwargs: Any) -> NestedTensor:
-    if (args and args[0] is not None) or kwargs.get("attn_mask") is not None:
-        raise NotImplementedError("attention of nested tensors with a mask is not computed")
-    rows = zip(query.parts(), key.parts(), value.parts(), strict=True)
-    found = [func(*(one.unsqueeze(0) for one in row), *args, **kwargs)[0] for row in rows]
-    if query._offsets is None:
-        return alike(query, found)
-    return alike(query, [native.cat(found, query._ragged_idx - 1)])
-
-
 def _product(func: Any, left: Any, right: Any) -> Any:
     if isinstance(left, NestedTensor) and isinstance(right, NestedTensor):
         parts = [one @ other for one, other in zip(left.parts(), right.parts(), strict=True)]
@@ -434,7 +425,8 @@ _OWN: dict[str, Callable[..., Any]] = {
     "matmul": _product,
     "permute": _permuted,
     "reshape": _viewed,
-    "scaled_dot_product_attention": _attended,
+    "scaled_dot_product_attention": attended,
+    "_native_multi_head_attention": attended_by_heads,
     "transpose": _transposed,
     "unbind": lambda func, x, dim=0: tuple(x.parts()),
     "view": _viewed,

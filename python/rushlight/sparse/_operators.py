@@ -252,11 +252,41 @@ def _plus_sparse(one: Any, other: Any, alpha: Any) -> Any:
         raise RuntimeError("add: expected sparse tensors with the same number of sparse dimensions")
     dtype = native.promote_types(one.dtype, other.dtype)
     more = second.values if alpha == 1 else second.values * alpha
-    if first.places.equal(second.places):
-        return like(one, first.values.to(dtype) + more, is_coalesced=first.is_coalesced)
-    places = native.cat([first.places, second.places], 1)
-    found = sparse(Pieces(places, native.cat([first.values.to(dtype), more.to(dtype)])), one.shape)
-    return coalesced(found) if first.is_coalesced and second.is_coalesced else found
+    parts = first.values.to(dtype), more.to(dtype)
+    is_walked = first.values.is_contiguous() and second.values.is_contiguous()
+    if is_walked and first.places.equal(second.places):
+        return like(one, parts[0] + parts[1], is_coalesced=first.is_coalesced)
+    is_ordered = first.is_coalesced and second.is_coalesced
+    if is_walked and not is_ordered:
+        return sparse(_walked(first.places, second.places, parts), one.shape)
+    found = sparse(Pieces(native.cat([first.places, second.places], 1), native.cat(parts)), one.shape)
+    return coalesced(found) if is_walked else found
+
+
+def _walked(first: Tensor, second: Tensor, parts: tuple[Tensor, Tensor]) -> Pieces:
+    """Return the sums in the order of a walk along both: what comes before the other, or both as one.
+
+    Neither has to be in order, so that a place may be there again, as it may in what torch answers.
+    """
+    left, right = ([*zip(*places.tolist(), strict=True)] for places in (first, second))
+    rows: tuple[list[int], list[int]] = [], []
+    count = 0
+    while (at := len(rows[0])) < len(left) or len(rows[1]) < len(right):
+        to = len(rows[1])
+        takes_left = to == len(right) or (at < len(left) and left[at] <= right[to])
+        takes_right = at == len(left) or (to < len(right) and right[to] <= left[at])
+        if takes_left:
+            rows[0].append(count)
+        if takes_right:
+            rows[1].append(count)
+        count += 1
+    indices = [native.tensor(row, dtype=native.int64) for row in rows]
+    places = first.new_empty(len(first), count)
+    values = parts[0].new_zeros(count, *parts[0].shape[1:])
+    for index, given, added_values in zip(indices, (first, second), parts, strict=True):
+        places.index_copy_(1, index, given)
+        values = values.index_add(0, index, added_values)
+    return Pieces(places, values)
 
 
 @called("sub")

@@ -253,3 +253,8 @@ def _resize(self: Any, *size: Any, memory_format: Any = None) -> Any:
 
 
 known.update(resize_=_resize, resize_as_=resize_as_sparse_)
+
+
+# By the names of the operators, too.
+_to_sparse, _to_sparse_csr, _to_sparse_csc = to_sparse, to_sparse_csr, to_sparse_csc
+_to_sparse_bsr, _to_sparse_bsc = to_sparse_bsr, to_sparse_bsc

@@ -75,6 +75,7 @@ _PLACES = {
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
     "_storage_address _storage_id",
+    "._prefixed": "_fft _linalg _special",
     "._stacks": "DisableTorchFunction _EnableTorchFunction _TorchFunctionState _get_dispatch_stack_at "
     "_get_function_stack_at _get_torch_function_state _has_torch_function _has_torch_function_unary "
     "_has_torch_function_variadic _is_torch_function_all_disabled _is_torch_function_enabled "

@@ -7,12 +7,18 @@ from typing import Any
 from ... import _rushlight as native
 from ..._rushlight import device as _device
 from ...nn import functional as _functional
+from .. import absent_operators as _absent
 
 _NATIVE = (
     "adaptive_avg_pool2d adaptive_avg_pool3d avg_pool2d avg_pool3d gelu hardsigmoid hardtanh "
     "hardtanh_ leaky_relu leaky_relu_ linear log_sigmoid=logsigmoid mish softplus softshrink "
     "scaled_dot_product_attention silu one_hot relu6 elu elu_ glu pad "
     "cross_entropy_loss=cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss "
+    "adaptive_max_pool2d=adaptive_max_pool2d_with_indices "
+    "adaptive_max_pool3d=adaptive_max_pool3d_with_indices "
+    "fractional_max_pool2d=fractional_max_pool2d_with_indices "
+    "fractional_max_pool3d=fractional_max_pool3d_with_indices "
+    "max_pool2d_with_indices max_pool3d_with_indices "
     "binary_cross_entropy col2im=fold im2col=unfold rrelu hardswish pixel_shuffle"
 )
 
@@ -98,3 +104,7 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     native.empty(0).to(*args, **kwargs)
     device, dtype, non_blocking = _destination(*args, **kwargs)
     return None if device is None else _device(device), dtype, non_blocking, order
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_absent, name)
