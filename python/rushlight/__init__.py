@@ -328,6 +328,8 @@ short = int16
 int = int32
 long = int64
 
+legacy_contiguous_format = _rushlight.contiguous_format
+
 # The compiled ones take other numbers of levels than torch's, which `_compat.inner_operators` has.
 del _make_dual, _unpack_dual  # type: ignore[name-defined] # noqa: F821
 

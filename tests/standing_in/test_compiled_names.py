@@ -1,0 +1,57 @@
+"""What libraries ask of torch's compiled module: how it was built, and how it is set."""
+
+import pytest
+import rushlight as torch
+
+
+def test_the_former_order_in_memory_has_a_name():
+    assert torch.legacy_contiguous_format is torch.contiguous_format
+    assert torch.zeros(2, 2).clone(memory_format=torch.legacy_contiguous_format).is_contiguous()
+
+
+@pytest.mark.parametrize("name", ["_has_mps", "_has_xpu", "_has_kleidiai", "_has_eigen_sparse"])
+def test_other_devices_and_libraries_were_not_built_in(name):
+    assert getattr(torch._C, name) is False
+
+
+def test_settings_are_those_of_the_modules_that_have_them():
+    before = torch._C._get_cudnn_benchmark()
+    try:
+        torch._C._set_cudnn_benchmark(True)
+        assert torch.backends.cudnn.benchmark is True
+        torch.backends.cudnn.benchmark = False
+        assert torch._C._get_cudnn_benchmark() is False
+    finally:
+        torch.backends.cudnn.benchmark = before
+    assert torch._C._get_deterministic_algorithms() is False
+    assert torch._C._get_float32_matmul_precision() == "highest"
+    assert torch._C._get_qengine() == 4
+    assert torch._C._supported_qengines() == [2, 3, 4, 1]
+
+
+def test_ways_of_attention_are_allowed_by_both_names():
+    torch._C._set_sdp_use_math(False)
+    try:
+        assert torch.backends.cuda.math_sdp_enabled() is False
+        assert torch._C._get_math_sdp_enabled() is False
+    finally:
+        torch._C._set_sdp_use_math(True)
+    assert torch._C._get_flash_sdp_enabled() is True
+
+
+def test_mixed_precision_can_be_left_for_a_block():
+    assert torch._C._is_any_autocast_enabled() is False
+    with torch.autocast("cpu"):
+        assert torch._C._is_any_autocast_enabled() is True
+        with torch._C._DisableAutocast():
+            assert torch._C._is_any_autocast_enabled() is False
+            assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype is torch.float32
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype is torch.bfloat16
+    assert "privateuseone" in torch._C._autocast_supported_devices()
+
+
+def test_objects_have_the_names_of_the_package():
+    assert torch._C.default_generator is torch.default_generator
+    assert torch._C.Stream is torch.Stream
+    assert torch._C.get_default_dtype() is torch.float32
+    assert torch._C.FileCheck is torch.testing.FileCheck
