@@ -63,6 +63,14 @@ class OpOverload:
 
         return tags_of(self)
 
+    _defined_in_python = False
+
+    def has_kernel_for_dispatch_key(self, key: Any) -> bool:
+        """Tell whether it has a function for a key of torch's dispatcher."""
+        from ._compat._C._registrations import _dispatch_has_kernel_for_dispatch_key
+
+        return _dispatch_has_kernel_for_dispatch_key(self.name(), key)
+
     def name(self) -> str:
         """Return the name with its namespace."""
         return self._name

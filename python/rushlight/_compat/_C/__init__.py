@@ -87,6 +87,13 @@ _PLACES = {
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
     "_storage_address _storage_id",
+    "._registrations": "_dispatch_find_schema_or_throw _dispatch_get_all_op_names "
+    "_dispatch_get_backend_keyset_from_autograd _dispatch_has_computed_kernel_for_dispatch_key "
+    "_dispatch_has_kernel _dispatch_has_kernel_for_any_dispatch_key "
+    "_dispatch_has_kernel_for_dispatch_key _dispatch_is_alias_key _dispatch_key_for_device "
+    "_dispatch_key_name _dispatch_key_parse _dispatch_keys "
+    "_dispatch_tls_is_dispatch_key_excluded _dispatch_tls_is_dispatch_key_included _get_schema "
+    "_parse_dispatch_key",
     "._settings": "_DisableAutocast _autocast_supported_devices _get_blas_preferred_backend "
     "_get_cpu_allow_fp16_reduced_precision_reduction _get_cudnn_allow_tf32 _get_cudnn_benchmark "
     "_get_cudnn_deterministic _get_cudnn_enabled _get_cudnn_sdp_enabled "

@@ -117,14 +117,14 @@ _ENGINES = {"none": 0, "fbgemm": 1, "qnnpack": 2, "onednn": 3, "x86": 4}
 
 def _get_qengine() -> int:
     """Return the number of the library that quantised operations are computed by."""
-    from ...backends import quantized
+    quantized: Any = import_module("...backends.quantized", __package__)
 
     return _ENGINES[quantized.engine]
 
 
 def _supported_qengines() -> list[int]:
     """Return the numbers of those that could be chosen."""
-    from ...backends import quantized
+    quantized: Any = import_module("...backends.quantized", __package__)
 
     return [_ENGINES[name] for name in quantized.supported_engines]
 
