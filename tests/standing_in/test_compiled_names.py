@@ -2,6 +2,7 @@
 
 import pytest
 import rushlight as torch
+from support import run_script
 
 
 def test_the_former_order_in_memory_has_a_name():
@@ -55,3 +56,27 @@ def test_objects_have_the_names_of_the_package():
     assert torch._C.Stream is torch.Stream
     assert torch._C.get_default_dtype() is torch.float32
     assert torch._C.FileCheck is torch.testing.FileCheck
+
+
+def test_steps_of_a_mapping_can_be_replaced():
+    # As the library of dictionaries of tensors does, which maps those as one.
+    program = """
+import rushlight as torch
+from support import run_script
+from rushlight._functorch import vmap as steps
+
+own = {name: getattr(steps, name) for name in ("_create_batched_inputs", "_unwrap_batched")}
+seen = []
+
+def create(dims, leaves, level, spec):
+    seen.append((dims, len(leaves)))
+    return own["_create_batched_inputs"](dims, leaves, level, spec)
+
+def unwrap(outputs, out_dims, level, size, func):
+    seen.append((out_dims, size))
+    return own["_unwrap_batched"](outputs, out_dims, level, size, func)
+
+steps._create_batched_inputs, steps._unwrap_batched = create, unwrap
+print(torch.vmap(torch.dot)(torch.eye(2), torch.ones(2, 2)), seen)
+"""
+    assert run_script(program) == "tensor([1., 1.]) [([0, 0], 2), (0, 2)]\n"
