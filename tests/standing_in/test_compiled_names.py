@@ -80,3 +80,14 @@ steps._create_batched_inputs, steps._unwrap_batched = create, unwrap
 print(torch.vmap(torch.dot)(torch.eye(2), torch.ones(2, 2)), seen)
 """
     assert run_script(program) == "tensor([1., 1.]) [([0, 0], 2), (0, 2)]\n"
+
+
+def test_functions_by_their_inner_names_are_operators_too():
+    functions = torch._C._VariableFunctions
+    assert functions.add is torch.add
+    assert functions._linalg_det(torch.eye(2))[0].item() == 1.0
+    assert not hasattr(functions, "no_such_function")
+
+
+def test_the_type_of_a_dictionary_of_states_has_a_name():
+    assert torch.nn.Module.T_destination.__name__ == "T_destination"

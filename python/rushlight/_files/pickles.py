@@ -186,7 +186,9 @@ def _get_layout(name: str) -> Any:
 
 class _Functions(type):
     def __getattr__(cls, name: str) -> Any:
-        return getattr(sys.modules[_PACKAGE], name)
+        package = sys.modules[_PACKAGE]
+        found = getattr(package, name, None)
+        return getattr(package.ops.aten, name) if found is None else found
 
 
 class _VariableFunctionsClass(metaclass=_Functions):
