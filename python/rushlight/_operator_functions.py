@@ -24,17 +24,35 @@ def _slice(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = 
 
 # Operators that no public function has the name of, or only one that takes something else.
 _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
+    "_conj_copy": lambda torch: lambda x: x.conj().clone().resolve_conj(),
+    "_convolution_mode": lambda torch: _convolved,
+    "_dim_arange": lambda torch: lambda like, dim: torch.arange(like.size(dim)),
+    "_is_zerotensor": lambda torch: lambda x: False,
+    "_linalg_det": lambda torch: lambda x: (torch.linalg.det(x), *torch.linalg.lu_factor(x)),
+    "_linalg_eigh": lambda torch: lambda x, UPLO="L", compute_v=True: torch.linalg.eigh(x, UPLO),
+    "_linalg_svd": lambda torch: (
+        lambda x, full_matrices=False, compute_uv=True, *, driver=None: torch.linalg.svd(x, full_matrices)
+    ),
     "_log_softmax": lambda torch: lambda x, dim, half=False: torch.log_softmax(x, dim),
+    "_logcumsumexp": lambda torch: torch.logcumsumexp,
+    "_neg_view_copy": lambda torch: torch.neg,
     "_pin_memory": lambda torch: lambda x, device=None: x.pin_memory(),
+    "_prelu_kernel": lambda torch: torch.prelu,
+    "_reshape_copy": lambda torch: lambda x, size: x.reshape(size).clone(),
     "_sparse_addmm": lambda torch: torch.addmm,
     "_softmax": lambda torch: lambda x, dim, half=False: torch.softmax(x, dim),
+    "_to_cpu": lambda torch: list,
     "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
+    "_unsafe_index": lambda torch: _indexed,
+    "_unsafe_index_put": lambda torch: torch.index_put,
     "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),
     "_local_scalar_dense": lambda torch: Tensor.item,
     "alias": lambda torch: lambda x: x.as_subclass(torch.Tensor),
     "copy": lambda torch: lambda x, source: source.to(x.dtype).expand(x.shape).clone(),
     "expand": lambda torch: lambda x, size, *, implicit=False: x.expand(size),
+    "lift": lambda torch: lambda x: x,
     "lift_fresh": lambda torch: lambda x: x,
+    "matrix_H": lambda torch: lambda x: x.mH,
     "max_pool2d_with_indices": lambda torch: (
         lambda x, *rest, **options: torch.nn.functional.max_pool2d(x, *rest, return_indices=True, **options)
     ),
@@ -43,8 +61,26 @@ _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
     ),
     "native_dropout": lambda torch: lambda x, p, train: _dropout(torch, x, p, train),
     "native_dropout_backward": lambda torch: lambda grad, mask, scale: grad * mask * scale,
+    "numpy_T": lambda torch: lambda x: x.T,
     "slice": lambda torch: _slice,
+    "sym_is_contiguous": lambda torch: Tensor.is_contiguous,
+    "sym_numel": lambda torch: Tensor.numel,
+    "sym_size": lambda torch: Tensor.size,
+    "sym_storage_offset": lambda torch: Tensor.storage_offset,
+    "sym_stride": lambda torch: Tensor.stride,
 }
+
+
+def _indexed(x: Tensor, indices: list[Tensor | None]) -> Tensor:
+    return x[tuple(slice(None) if index is None else index for index in indices)]
+
+
+def _convolved(
+    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: str, dilation: Any, groups: int
+) -> Any:
+    functional = sys.modules[__package__].nn.functional
+    convolve = getattr(functional, f"conv{x.ndim - 2}d")
+    return convolve(x, weight, bias, stride, padding, dilation, groups)
 
 
 def _dropout(torch: ModuleType, x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:

@@ -56,3 +56,17 @@ def test_copies_of_views_and_of_what_is_written_to_are_new_memory(x):
 def test_an_operator_in_place_writes(x):
     assert aten.add_.Scalar(x, 1) is x and x[0, 0].item() == 1.5
     assert aten.mul_.Scalar._schema.is_mutable
+
+
+def test_operators_without_a_function_of_their_name(x):
+    assert aten.sym_size.int(x, 0) == 2 and aten.sym_numel.default(x) == 6
+    assert aten._unsafe_index.Tensor(x, [None, torch.tensor([2])]).tolist() == [[2.5], [5.5]]
+    assert aten._prelu_kernel.default(-x, torch.tensor([0.5]))[0].tolist() == [-0.25, -0.75, -1.25]
+    assert aten._conj_copy.default(x + 1j).imag.tolist() == [[-1.0] * 3] * 2
+    assert aten.numpy_T.default(x).shape == (3, 2)
+    values, _ = aten._linalg_eigh.default(torch.diag(torch.tensor([2.0, 1.0])))
+    assert values.tolist() == [1.0, 2.0]
+    found = aten._convolution_mode.default(
+        torch.ones(1, 1, 4), torch.ones(1, 1, 3), None, [1], "same", [1], 1
+    )
+    assert found.tolist() == [[[2.0, 3.0, 3.0, 2.0]]]
