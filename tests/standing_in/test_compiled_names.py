@@ -91,3 +91,13 @@ def test_functions_by_their_inner_names_are_operators_too():
 
 def test_the_type_of_a_dictionary_of_states_has_a_name():
     assert torch.nn.Module.T_destination.__name__ == "T_destination"
+
+
+def test_groups_of_processes_are_found_by_the_compiled_name():
+    # Older versions of pytorch_lightning import it from there.
+    program = """
+from rushlight._C._distributed_c10d import ProcessGroup, Reducer, ReduceOp
+import rushlight.distributed
+print(ProcessGroup is rushlight.distributed.ProcessGroup, ReduceOp is rushlight.distributed.ReduceOp)
+"""
+    assert run_script(program) == "True True\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import _rushlight
 from ..._lazy import on_first_use
+from ..._module_aliases import add_module_aliases
 from ..._rushlight import (
     Size,
     TensorBase,
@@ -130,6 +131,16 @@ else:
         rooms={"_autograd", "_functions", "_functorch", "_nn", "_onnx", "_profiler"},
         places=_PLACES,
     )
+
+add_module_aliases(
+    globals(),
+    {
+        "_distributed_c10d": {
+            "...distributed": "FileStore GradBucket HashStore PrefixStore ProcessGroup ReduceOp Store TCPStore Work",
+            "...distributed.distributed_c10d": "Reducer",
+        }
+    },
+)
 
 __all__ = [
     "DisableTorchFunctionSubclass",
