@@ -65,6 +65,9 @@ class Argument:
         self.alias_info = None
         if self.kind != written and mark is not None:
             self.alias_info = AliasInfo(mark[1], is_list=self.kind.endswith("[]"))
+        elif written.endswith("!"):  # It is written to, and shares its memory with nothing.
+            self.kind = written[:-1]
+            self.alias_info = AliasInfo(f"{self.name}!", is_list=self.kind.endswith("[]"))
         size = re.search(r"\[(\d+)\]\??$", self.kind)
         self.N = int(size[1]) if size else None
         self._written = written

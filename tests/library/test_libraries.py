@@ -70,6 +70,12 @@ def test_schemas_are_read_when_they_are_declared(library):
     assert str(operators(library).g.default._schema) == said
 
 
+def test_what_is_written_to_need_not_have_a_name_for_its_memory(library):
+    library.define("f.out(Tensor A, Tensor B, Tensor! out) -> ()")
+    schema = operators(library).f.out._schema
+    assert schema.is_mutable and [one.is_write for one in schema.arguments] == [False, False, True]
+
+
 def test_tags_are_kept(library):
     tag = torch.Tag.nondeterministic_seeded
     library.define("f(Tensor x) -> Tensor", tags=tag)
