@@ -136,8 +136,8 @@ add_module_aliases(
     globals(),
     {
         "_distributed_c10d": {
-            "...distributed": "FileStore GradBucket HashStore PrefixStore ProcessGroup ReduceOp Store TCPStore "
-            "Work",
+            "...distributed": "FileStore GradBucket HashStore PrefixStore ProcessGroup ReduceOp Store "
+            "TCPStore Work",
             "...distributed.distributed_c10d": "Reducer",
         }
     },
