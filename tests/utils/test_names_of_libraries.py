@@ -376,3 +376,15 @@ def test_summaries_are_found_by_their_module_and_written_one_at_a_time(tmp_path)
         writer.file_writer.add_summary(scalar("loss", 0.5), global_step=3)
     written = next(tmp_path.iterdir()).read_bytes()
     assert b"_hparams_/session_start_info" in written and b"loss" in written
+
+
+def test_trees_of_optree_are_asked_for_where_that_package_is():
+    from importlib.util import find_spec
+
+    if find_spec("optree") is None:
+        with pytest.raises(ImportError, match="depends on `optree>=0.13.0`, which is an optional dependency"):
+            import rushlight.utils._cxx_pytree  # noqa: F401
+    else:
+        from rushlight.utils import _cxx_pytree
+
+        assert _cxx_pytree.tree_map(lambda x: x + 1, [1, (2,)]) == [2, (3,)]
