@@ -2,7 +2,7 @@
 
 import pytest
 import rushlight as torch
-from support import run_script
+from support import raises, run_script
 
 
 def test_the_former_order_in_memory_has_a_name():
@@ -62,7 +62,7 @@ def test_steps_of_a_mapping_can_be_replaced():
     # As the library of dictionaries of tensors does, which maps those as one.
     program = """
 import rushlight as torch
-from support import run_script
+from support import raises, run_script
 from rushlight._functorch import vmap as steps
 
 own = {name: getattr(steps, name) for name in ("_create_batched_inputs", "_unwrap_batched")}
@@ -101,3 +101,25 @@ import rushlight.distributed
 print(ProcessGroup is rushlight.distributed.ProcessGroup, ReduceOp is rushlight.distributed.ReduceOp)
 """
     assert run_script(program) == "True True\n"
+
+
+def test_inner_names_of_the_functions_of_networks():
+    functional = torch.nn.functional
+    x = torch.zeros(2, 3, 4)
+    assert functional._mha_shape_check(x, x, x, None, None, 2) is True
+    with raises(AssertionError, "Expected key_padded_mask.shape[0] to be 2, but got 3"):
+        functional._check_key_padding_mask(torch.zeros(3, 2), 3, 2)
+    told = "Expected more than 1 value per channel when training, got input size [1, 3]"
+    with raises(ValueError, told):
+        functional._verify_batch_size([1, 3])
+    functional._verify_batch_size([2, 3])
+    with raises(ValueError, "Expected more than 1 spatial element when training, got input size [1, 3, 1]"):
+        functional._verify_spatial_size([1, 3, 1])
+    with pytest.warns(UserWarning, match="Implicit dimension choice for softmax has been deprecated"):
+        assert functional._get_softmax_dim("softmax", 3, 3) == 0
+    assert functional._threshold(torch.tensor([0.0, 2.0]), 1.0, 5.0).tolist() == [5.0, 2.0]
+    assert functional._unpool_output_size(torch.zeros(1, 1, 2, 2), [2, 2], [2, 2], [0, 0], None) == [4, 4]
+    assert functional._Reduction.get_enum("mean") == 1
+    assert functional.grad is torch.nn.grad
+    with raises(AssertionError, "a pair"):
+        functional.assert_int_or_pair([1, 2, 3], "pair", "a {}")
