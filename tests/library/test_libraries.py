@@ -175,3 +175,17 @@ def test_the_dispatcher_is_asked_which_functions_there_are(library):
     assert a in torch._C._dispatch_get_all_op_names()
     assert str(torch._C._get_schema(a, "")) == f"{a}(Tensor x) -> Tensor"
     assert torch._C._parse_dispatch_key("none") is None
+
+
+def test_a_declared_operator_is_mapped_by_its_rule(library):
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x + 1, "CPU")
+    seen = []
+
+    def rule(info, in_dims, x):
+        seen.append((info.batch_size, in_dims, tuple(x.shape)))
+        return x + 1, in_dims[0]
+
+    torch.library.register_vmap(f"{library.ns}::f", rule)
+    assert torch.vmap(operators(library).f)(torch.zeros(3, 2)).tolist() == [[1.0, 1.0]] * 3
+    assert seen == [(3, (0,), (3, 2))]

@@ -272,10 +272,12 @@ class CustomOpDef:
         if self._rules and (special := [tensor for tensor in tensors if type(tensor) in self._rules]):
             kind = type(special[0])
             return self._rules[kind](kind, self._opoverload, (kind,), args, kwargs)
-        if self._follows:
-            return self._shown(args, kwargs)
         tracked = is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        if written_to(self._opoverload._schema) or not (tracked or any(map(_is_batchedtensor, tensors))):
+        mapped = any(map(_is_batchedtensor, tensors))
+        # A rule for many samples is asked, unless derivatives are those of what the kernel does.
+        if self._follows and (tracked or not mapped or self._vmap is None):
+            return self._shown(args, kwargs)
+        if written_to(self._opoverload._schema) or not (tracked or mapped):
             with no_grad():
                 return self._shown(args, kwargs)
         arguments = _Arguments(args, kwargs)
