@@ -224,7 +224,7 @@ else:
     _ROOMS = (
         "_C _VF backends compiler distributed types __future__ _dynamo _functorch _tensor_str _utils "
         "_vmap_internals amp as_torch cpu cuda distributions fft func functional futures inspection "
-        "library linalg memory multiprocessing masked nested nn ops optim overrides profiler random "
+        "library linalg memory multiprocessing masked nested nn ops optim overrides package profiler random "
         "return_types serialization signal special storage testing torch torch_version utils __config__ "
         "_custom_ops _library _prims _prims_common _refs _utils_internal _higher_order_ops _jit_internal "
         "accelerator fx _inductor _logging _subclasses ao hub quantization onnx jit mps optimize sparse "
@@ -329,6 +329,8 @@ double = float64
 short = int16
 int = int32
 long = int64
+
+legacy_contiguous_format = _rushlight.contiguous_format
 
 # The compiled ones take other numbers of levels than torch's, which `_compat.inner_operators` has.
 del _make_dual, _unpack_dual  # type: ignore[name-defined] # noqa: F821

@@ -7,9 +7,8 @@ computes it. What each takes and returns is said where it is computed, and read 
 from __future__ import annotations
 
 import os
-import sys
 import threading
-from functools import cache
+from functools import cache, cached_property
 from types import ModuleType
 
 from . import _rushlight
@@ -19,7 +18,7 @@ from ._schemas import FunctionSchema
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -63,6 +62,14 @@ class OpOverload:
 
         return tags_of(self)
 
+    _defined_in_python = False
+
+    def has_kernel_for_dispatch_key(self, key: Any) -> bool:
+        """Tell whether it has a function for a key of torch's dispatcher."""
+        from ._compat._C._registrations import _dispatch_has_kernel_for_dispatch_key
+
+        return _dispatch_has_kernel_for_dispatch_key(self.name(), key)
+
     def name(self) -> str:
         """Return the name with its namespace."""
         return self._name
@@ -83,8 +90,16 @@ class OpOverload:
         return _shown_or_computed(self, args, kwargs)
 
     def _computed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        from ._operator_functions import function_of
+
         with _rushlight._DisableTorchFunctionSubclass():
-            return _function(self)(*args, **kwargs)
+            found = function_of(self)(*args, **kwargs)
+        # Public functions return several tensors as a tuple, where operators have a list.
+        return list(found) if type(found) is tuple and self._gives_list else found
+
+    @cached_property
+    def _gives_list(self) -> bool:
+        return [one.kind for one in self._schema.returns] == ["Tensor[]"]
 
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self._packet}', overload='{self._overloadname}')>"
@@ -255,13 +270,18 @@ def _replace(own: Any, given: Any, replaced: dict[int, Tensor]) -> bool:
     return own is given or (type(own) is type(given) and bool(own == given))
 
 
+def _lines(file: str) -> Iterator[str]:
+    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as lines:
+        yield from (line.rstrip() for line in lines if line[0] != "#")
+
+
 def _others() -> Iterator[tuple[str, str]]:
     """Yield the operators that are in no table of the compiled module, and the nodes that they leave."""
-    with open(os.path.join(os.path.dirname(__file__), "_operators.txt"), encoding="utf-8") as lines:
-        for line in lines:
-            if line[0] != "#":
-                node, _, text = line.rstrip().partition(" ")
-                yield node, text
+    for line in _lines("_operators.txt"):
+        node, _, text = line.partition(" ")
+        yield node, text
+    for line in _lines("_composites.txt"):
+        yield "=", line
 
 
 @cache
@@ -376,60 +396,6 @@ class _Ops(ModuleType):
 
 
 ops = _Ops()
-
-
-def _slice(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
-    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
-
-
-# Operators that no public function has the name of, or only one that takes something else.
-_OTHERS: dict[str, Callable[[ModuleType], Any]] = {
-    "_log_softmax": lambda torch: lambda x, dim, half=False: torch.log_softmax(x, dim),
-    "_pin_memory": lambda torch: lambda x, device=None: x.pin_memory(),
-    "_sparse_addmm": lambda torch: torch.addmm,
-    "_softmax": lambda torch: lambda x, dim, half=False: torch.softmax(x, dim),
-    "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
-    "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),
-    "_local_scalar_dense": lambda torch: Tensor.item,
-    "alias": lambda torch: lambda x: x.as_subclass(torch.Tensor),
-    "copy": lambda torch: lambda x, source: source.to(x.dtype).expand(x.shape).clone(),
-    "expand": lambda torch: lambda x, size, *, implicit=False: x.expand(size),
-    "lift_fresh": lambda torch: lambda x: x,
-    "max_pool2d_with_indices": lambda torch: (
-        lambda x, *rest, **options: torch.nn.functional.max_pool2d(x, *rest, return_indices=True, **options)
-    ),
-    "_new_zeros_with_same_feature_meta": lambda torch: (
-        lambda x, other, *, self_num_batch_dims=0: x.new_zeros([*x.shape[:self_num_batch_dims], *other.shape])
-    ),
-    "native_dropout": lambda torch: lambda x, p, train: _dropout(torch, x, p, train),
-    "native_dropout_backward": lambda torch: lambda grad, mask, scale: grad * mask * scale,
-    "slice": lambda torch: _slice,
-}
-
-
-def _dropout(torch: ModuleType, x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    kept = torch.nn.functional.dropout(torch.ones_like(x), p, train is not False)
-    return x * kept, kept != 0
-
-
-@cache
-def _function(operator: OpOverload) -> Callable[..., Any]:
-    """Return what computes an operator."""
-    name = operator._packet.__name__
-    torch = sys.modules[__package__]
-    found: Callable[..., Any] | None
-    if name in _OTHERS:
-        found = _OTHERS[name](torch)
-    elif name.startswith("linalg_"):
-        from . import linalg
-
-        found = getattr(linalg, name.removeprefix("linalg_"))
-    else:
-        rooms = (torch, Tensor, _rushlight._nn, torch._C._nn)
-        found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
-    if found is not None:
-        return found
-    raise NotImplementedError(f"Could not run '{operator.name()}' with arguments from the 'CPU' backend.")
 
 
 __getattr__, __dir__ = on_first_use(

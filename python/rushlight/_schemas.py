@@ -56,14 +56,18 @@ class Argument:
     """An argument of an operator, or what it returns: its type, name and default as torch writes them."""
 
     def __init__(self, text: str, keyword_only: bool = False) -> None:
-        declared, _, self._default_text = text.partition("=")
-        written, self.name = _type_and_name(declared)
+        declared, _, default = text.partition("=")
+        self._default_text = default.strip()
+        written, self.name = _type_and_name(declared.rstrip())
         self.kwarg_only = keyword_only
         mark = re.search(r"\((\w[^(),]*|\*)\)", written)
         self.kind = written.replace(mark[0], "", 1) if mark and _is_alias(mark) else written
         self.alias_info = None
         if self.kind != written and mark is not None:
             self.alias_info = AliasInfo(mark[1], is_list=self.kind.endswith("[]"))
+        elif written.endswith("!"):  # It is written to, and shares its memory with nothing.
+            self.kind = written[:-1]
+            self.alias_info = AliasInfo(f"{self.name}!", is_list=self.kind.endswith("[]"))
         size = re.search(r"\[(\d+)\]\??$", self.kind)
         self.N = int(size[1]) if size else None
         self._written = written

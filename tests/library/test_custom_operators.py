@@ -307,3 +307,56 @@ def test_an_operator_for_kernels_of_triton_is_computed_where_it_calls_none():
         return x / 2
 
     assert halved(torch.ones(1)).item() == torch.ops.forcpu.halved(torch.ones(1)).item() == 0.5
+
+
+def test_checks_say_what_is_wrong_with_an_operator():
+    @torch.library.custom_op("checked::cube", mutates_args=())
+    def cube(x: torch.Tensor) -> torch.Tensor:
+        return x**3
+
+    x = (torch.ones(2),)
+    found = torch.library.opcheck(cube, x, raise_exception=False)
+    assert found["test_schema"] == found["test_autograd_registration"] == "SUCCESS"
+    assert "There was no fake impl registered" in str(found["test_faketensor"])
+    forms = {
+        "Shapes torch.Size([2]) and torch.Size([3]) are not equal!": lambda x: x.new_empty(3),
+        "Dtypes torch.float32 and torch.int64 are not equal!": lambda x: x.new_empty(2, dtype=torch.int64),
+    }
+    for told, form in forms.items():
+        cube.register_fake(form)
+        with pytest.raises(
+            Exception, match=r"opcheck\(op, ...\): test_faketensor failed with When"
+        ) as failure:
+            torch.library.opcheck(cube, x)
+        assert told in str(failure.value)
+    with pytest.raises(ValueError, match="op must be instance of torch"):
+        torch.library.opcheck(lambda x: x, x)
+
+
+def test_a_derivative_within_a_kernel_is_found():
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    library = torch.library.Library("hidden", "DEF")
+    library.define("doubled(Tensor x) -> Tensor")
+    library.impl("doubled", Doubled.apply, "CPU")
+    library.impl("doubled", torch.empty_like, "Meta")
+    x = (torch.ones(2, requires_grad=True),)
+    with pytest.raises(Exception, match="does not have an autograd kernel defined at an autograd key"):
+        torch.library.opcheck(torch.ops.hidden.doubled, x)
+    library._destroy()
+
+
+def test_tensors_that_have_names_only_are_refused():
+    schema = "(Tensor x, *, Tensor y) -> Tensor"
+    with pytest.raises(NotImplementedError, match="custom_op with kwarg-only Tensor args"):
+        torch.library.custom_op("named::f", lambda x, *, y: x, mutates_args=(), schema=schema)
+    torch.library.define("named::g", schema)
+    with pytest.raises(NotImplementedError, match="register_autograd with kwarg-only Tensor args"):
+        torch.library.register_autograd("named::g", lambda ctx, gradient: gradient)

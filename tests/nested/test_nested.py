@@ -114,3 +114,36 @@ def test_what_cannot_be_is_refused():
 def test_functions_that_are_not_there_are_named():
     with raises(NotImplementedError, "aten.cumprod.default is not computed of nested tensors"):
         made(torch.jagged).cumprod(1)
+
+
+def test_shapes_are_equal_where_the_same_tensor_says_how_long_parts_are():
+    values, offsets, lengths = torch.arange(6.0).view(3, 2), torch.tensor([0, 2, 3]), torch.tensor([1, 1])
+    made = torch.nested.nested_tensor_from_jagged
+    x = made(values, offsets)
+    assert x.shape == made(values + 1, offsets).shape
+    assert x.shape != made(values, offsets.clone()).shape
+    assert x.shape != made(values, offsets, lengths).shape
+    assert made(values, offsets, lengths).shape == made(values, offsets.clone(), lengths).shape
+    assert made(values.t(), offsets, jagged_dim=2).unbind()[0].shape == (2, 2)
+
+
+def test_inner_functions_of_jagged_tensors():
+    from rushlight.nested._internal import nested_tensor as inner
+    from rushlight.nested._internal.ops import extract_kwargs
+
+    first = torch.arange(4.0).view(2, 2).requires_grad_()
+    made, offsets = inner.jagged_from_list([first, torch.ones(1, 2)], None)
+    assert offsets.tolist() == [0, 2, 3] and made.requires_grad
+    again, same = inner.jagged_from_list([first.detach(), torch.ones(1, 2)], offsets)
+    assert same is offsets and again.shape == made.shape
+    x = torch.arange(12.0).view(2, 3, 2)
+    rows, begins, lengths = inner.jagged_from_tensor_and_lengths(
+        x, torch.tensor([0, 1]), torch.tensor([2, 1])
+    )
+    assert begins.tolist() == [0, 4, 5] and lengths.tolist() == [2, 1]
+    assert [row.tolist() for row in rows.unbind()] == [[[0.0, 1.0], [2.0, 3.0]], [[8.0, 9.0]]]
+    filled = inner.nested_from_padded(x, offsets)
+    assert [row.tolist() for row in filled.unbind()] == [[[0.0, 1.0], [2.0, 3.0]], [[6.0, 7.0]]]
+    assert inner.buffer_from_jagged(filled).sum().item() == 19.0
+    assert sorted(extract_kwargs(filled)) == ["_metadata_cache", "_ragged_idx", "lengths", "offsets"]
+    assert inner.NestedTensor(x[0], offsets).unbind()[1].tolist() == [[4.0, 5.0]]

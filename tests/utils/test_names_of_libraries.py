@@ -364,3 +364,27 @@ def test_kernels_for_other_devices_have_names():
     for function in (bsr_dense_addmm, minimize):
         with pytest.raises(RuntimeError):
             function()
+
+
+def test_summaries_are_found_by_their_module_and_written_one_at_a_time(tmp_path):
+    from rushlight.utils.tensorboard import SummaryWriter
+    from rushlight.utils.tensorboard.summary import hparams, scalar
+
+    with SummaryWriter(tmp_path) as writer:
+        for summary in hparams({"lr": 0.1, "name": "a"}, {"loss": 0.0}):
+            writer.file_writer.add_summary(summary)
+        writer.file_writer.add_summary(scalar("loss", 0.5), global_step=3)
+    written = next(tmp_path.iterdir()).read_bytes()
+    assert b"_hparams_/session_start_info" in written and b"loss" in written
+
+
+def test_trees_of_optree_are_asked_for_where_that_package_is():
+    from importlib.util import find_spec
+
+    if find_spec("optree") is None:
+        with pytest.raises(ImportError, match="an optional dependency of PyTorch"):
+            import rushlight.utils._cxx_pytree  # noqa: F401
+    else:
+        from rushlight.utils import _cxx_pytree
+
+        assert _cxx_pytree.tree_map(lambda x: x + 1, [1, (2,)]) == [2, (3,)]

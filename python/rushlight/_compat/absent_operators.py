@@ -1,8 +1,8 @@
-"""Operators that torch's compiled module names and no processor here computes.
+"""Operators that torch's compiled module names and that are not computed here.
 
-They are for other devices, for numbers of few bits, or for libraries that are not linked. Their names are
-known, as they are in torch on a machine without those, so that tables of functions can be made; a call of
-any is an error.
+They are for other devices, for numbers of few bits, for libraries that are not linked, or steps inside of
+torch's own functions. Their names are known, as they are in torch on a machine without those, so that tables
+of functions can be made; a call of any is an error.
 """
 
 from __future__ import annotations
@@ -106,5 +106,5 @@ def _refusal(name: str) -> Callable[..., Any]:
         )
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = "An error: no processor here computes it."
+    refuse.__doc__ = "An error: it is not computed here."
     return refuse

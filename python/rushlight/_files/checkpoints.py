@@ -161,6 +161,8 @@ def _count(kind: Any, count: Any) -> int:
 class Archive:
     """Storages that are members of an archive, and the pickle that names them."""
 
+    place = "data/{}"  # Of a storage.
+
     def __init__(self, file: Any, mapped: Tensor | None = None, order: str = byteorder) -> None:
         self.file, self.mapped = file, mapped
         self.is_read = True
@@ -221,7 +223,7 @@ class Archive:
 
     def storage(self, kind: Any, key: Any, count: Any) -> Tensor:
         """Return the elements of a storage."""
-        name, size = f"data/{key}", _count(kind, count)
+        name, size = self.place.format(key), _count(kind, count)
         member = self._member(name)
         if member.file_size != size:
             raise RuntimeError(

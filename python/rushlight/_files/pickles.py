@@ -188,7 +188,8 @@ class _Functions(type):
     def __getattr__(cls, name: str) -> Any:
         from .._compat import absent_operators
 
-        for owner in (_rushlight, sys.modules[_PACKAGE], Tensor):
+        package = sys.modules[_PACKAGE]
+        for owner in (_rushlight, package, Tensor, package.ops.aten):
             if hasattr(owner, name):
                 return getattr(owner, name)
         return getattr(absent_operators, name)

@@ -208,4 +208,15 @@ def is_autocast_available(device_type: str) -> bool:
     >>> torch.amp.is_autocast_available("cpu")
     True
     """
-    return _kind(device_type) in ("cpu", "cuda", "mps", "xpu", "hpu", "mtia", "xla", "ipu", "maia")
+    return _kind(device_type) in (
+        "cpu",
+        "cuda",
+        "mps",
+        "xpu",
+        "hpu",
+        "mtia",
+        "xla",
+        "ipu",
+        "maia",
+        "privateuseone",
+    )

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 Dims = Any
 
+# Steps of a mapping that a library has functions of its own for, by torch's names: `tensordict` has, whose
+# dictionaries of tensors are mapped as one.
+replaced: dict[str, Callable[..., Any]] = {}
+
 
 def vmap(
     func: Callable[..., Any],
@@ -65,7 +69,10 @@ def mapped(
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         _check_out_dims(func, out_dims)
-        leaves, dims, spec, size = _entering(func, in_dims, args)
+        if "_process_batched_inputs" in replaced:
+            size, dims, leaves, spec = replaced["_process_batched_inputs"](in_dims, args, func)
+        else:
+            leaves, dims, spec, size = _entering(func, in_dims, args)
         call = _Mapped(func, spec, out_dims, randomness, kwargs)
         if chunk_size is None:
             return call(leaves, dims, size)
@@ -102,8 +109,14 @@ class _Mapped:
 
     def __call__(self, leaves: list[Any], dims: list[int | None], size: int) -> Any:
         with level(size, self.randomness) as number:
-            args = tree_unflatten(_entered(leaves, dims, number), self.spec)
-            return self._left(self.func(*args, **self.kwargs), number)
+            if "_create_batched_inputs" in replaced:
+                args = replaced["_create_batched_inputs"](dims, leaves, number, self.spec)
+            else:
+                args = tree_unflatten(_entered(leaves, dims, number), self.spec)
+            outputs = self.func(*args, **self.kwargs)
+            if "_unwrap_batched" in replaced:
+                return replaced["_unwrap_batched"](outputs, self.out_dims, number, size, self.func)
+            return self._left(outputs, number)
 
     def in_chunks(self, leaves: list[Any], dims: list[int | None], size: int, chunk_size: int) -> Any:
         """Return the results of the chunks, joined."""

@@ -118,6 +118,10 @@ def qualified_name(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", type(function).__name__)
     if getattr(builtins, name, None) is function:
         return name
+    from .._ops import OpOverload, OpOverloadPacket
+
+    if isinstance(function, (OpOverload, OpOverloadPacket)):
+        return f"torch.ops.{function}"
     known = None
     if not isinstance(function, type):
         try:
@@ -125,8 +129,6 @@ def qualified_name(function: Callable[..., Any]) -> str:
         except TypeError:  # What cannot be hashed is not known.
             known = None
     if known is not None:
-        if known.startswith("aten"):
-            return f"torch.ops.{known.replace('::', '.')}"
         short = known.removeprefix("torch.")
         if short.startswith("nn.functional.") and name in _COMPILED:
             return f"torch._C._nn.{_COMPILED[name]}"
@@ -134,10 +136,6 @@ def qualified_name(function: Callable[..., Any]) -> str:
     if getattr(sys.modules[_PACKAGE], name, None) is function:
         return f"torch.{name}"
     module = getattr(function, "__module__", None) or ""
-    from .._ops import OpOverload, OpOverloadPacket
-
-    if isinstance(function, (OpOverload, OpOverloadPacket)):
-        return f"torch.ops.{function}"
     if name == "<lambda>":
         name = "_lambda"
     return f"{_torch_name(module)}.{name}" if module else name

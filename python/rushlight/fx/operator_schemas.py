@@ -143,8 +143,8 @@ def get_signature_for_torch_op(op: Callable[..., Any], return_schemas: bool = Fa
 
     >>> import rushlight as torch
     >>> from rushlight.fx.operator_schemas import get_signature_for_torch_op
-    >>> [list(one.parameters) for one in get_signature_for_torch_op(torch.mm)]
-    [['input', 'mat2']]
+    >>> [list(one.parameters) for one in get_signature_for_torch_op(torch.tril)]
+    [['input', 'diagonal']]
     """
     schemas = _schemas_of(op)
     signatures = None if schemas is None else [_signature(schema) for schema in schemas]

@@ -19,19 +19,20 @@ tensor(12.)
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .. import _rushlight
 from .._ops import OpOverload
 from .._schemas import FunctionSchema
 from .checks import opcheck
-from .operator import CustomOpDef, declare, find, forget, parted, when_known
-from .schema import infer_schema, written_to
+from .fakes import get_ctx
+from .kernels import key_of
+from .libraries import Library
+from .libraries import _scoped_library as _scoped_library
+from .operator import CustomOpDef, find, parted, when_known
+from .schema import has_named_tensors, infer_schema, written_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 __all__ = [
     "CustomOpDef",
@@ -87,7 +88,16 @@ def custom_op(
                 f"The schema suggests that the op mutates {written}which is different from what was provided "
                 "to us in `mutates_args`. Please make these consistent."
             )
-        return CustomOpDef(namespace, own, said, fn)
+        declared = FunctionSchema(f"{own}{said}", namespace)
+        if has_named_tensors(declared):
+            raise NotImplementedError(
+                "custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: "
+                f"{own}{said}"
+            )
+        from .._compat._C._conventions import Tag
+
+        compliant = Tag["pt2_compliant_tag"]
+        return CustomOpDef(namespace, own, said, fn, tags=[compliant] if tags is None else tags)
 
     return make if fn is None else make(fn)
 
@@ -110,6 +120,12 @@ def triton_op(
 def wrap_triton(triton_kernel: Any, /) -> Any:
     """Return a kernel of Triton as it is: nothing here looks into the functions that call it."""
     return triton_kernel
+
+
+def _named(op: str | OpOverload | CustomOpDef) -> str:
+    if isinstance(op, CustomOpDef):
+        return op._qualname
+    return op.name() if isinstance(op, OpOverload) else "::".join(parted(op))
 
 
 def _definition(op: str | OpOverload | CustomOpDef) -> CustomOpDef:
@@ -163,7 +179,22 @@ def register_fake(
     _stacklevel: int = 1,
 ) -> Any:
     """Say what the results of an operator look like, where nothing is computed."""
-    register = _definition(op).register_fake
+    name = _named(op)
+
+    def register(func: Callable[..., Any]) -> Callable[..., Any]:
+        def add(definition: CustomOpDef) -> None:
+            if "CompositeImplicitAutograd" in definition.kernels:
+                raise RuntimeError(
+                    f"We should not register a meta kernel directly to the operator '{name}', because it "
+                    "has a CompositeImplicitAutograd kernel in core. Instead we should let the operator "
+                    "decompose, and ensure that we have meta kernels for the base ops that it decomposes "
+                    "into."
+                )
+            definition.register_fake(func)
+
+        when_known(name, add)
+        return func
+
     return register if func is None else register(func)
 
 
@@ -176,7 +207,10 @@ def register_kernel(
     lib: Library | None = None,
 ) -> Any:
     """Have a function compute an operator from now on."""
-    return _definition(op).register_kernel(device_types, func)
+    if func is None:
+        return lambda function: register_kernel(op, device_types, function)
+    when_known(_named(op), lambda definition: definition.register_kernel(device_types, func))
+    return func if isinstance(op, CustomOpDef) else None
 
 
 def impl_abstract(
@@ -215,10 +249,6 @@ def fallthrough_kernel() -> None:
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
-def get_ctx() -> None:
-    """Return whom functions of `register_fake` ask for sizes that depend on numbers: nobody."""
-
-
 def register_vmap(
     op: str | OpOverload | CustomOpDef,
     func: Callable[..., Any] | None = None,
@@ -230,91 +260,13 @@ def register_vmap(
     return _definition(op).register_vmap(func)
 
 
-# The keys for whose kernels torch looks if tensors are on the CPU, and how early.
-_OF_THE_CPU = {
-    "Autograd": 3,
-    "AutogradCPU": 3,
-    "": 2,
-    "CPU": 2,
-    "CompositeExplicitAutograd": 1,
-    "CompositeExplicitAutogradNonFunctional": 1,
-    "CompositeImplicitAutograd": 0,
-}
-# What functions that have a type of device call these keys.
-_KEYS_OF_TYPES = {"default": "CompositeExplicitAutograd", "cpu": "CPU"}
+_kept: dict[str, Library] = {}
 
 
-class Library:
-    """Operators that are declared first, and written afterwards.
-
-    >>> import rushlight as torch
-    >>> mylib = torch.library.Library("mylib", "FRAGMENT")
-    >>> mylib.define("doubled(Tensor x) -> Tensor")
-    'doubled'
-    >>> mylib.impl("doubled", lambda x: x * 2, "CPU")
-    >>> torch.ops.mylib.doubled(torch.ones(2))
-    tensor([2., 2.])
-    """
-
-    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
-        if kind not in ("IMPL", "DEF", "FRAGMENT"):
-            raise ValueError(f"Unsupported kind: {kind}")
-        if ns == "prim":
-            raise ValueError(
-                f"{ns} is a reserved namespace. Please try creating a library with another name."
-            )
-        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
-        self._op_defs: set[str] = set()
-
-    def __repr__(self) -> str:
-        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
-
-    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
-        """Declare an operator by its schema, and return its name."""
-        name, _, rest = schema.partition("(")
-        declare(CustomOpDef(self.ns, name, f"({rest}", None))
-        self._op_defs.add(f"{self.ns}::{name}")
-        return name.partition(".")[0]
-
-    def _destroy(self) -> None:
-        """Forget the operators that were declared here."""
-        while self._op_defs:
-            forget(self._op_defs.pop())
-
-    def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", **_options: Any) -> None:
-        """Have `fn` compute an operator. Autograd follows what it does, unless a derivative is registered.
-
-        A function for the key "Meta" says what the results look like. Other devices are never there.
-        """
-        name = op_name if isinstance(op_name, str) else op_name.name()
-        qualname = name if "::" in name else f"{self.ns}::{name}"
-        when_known(qualname, partial(_add_kernel, fn=fn, key=dispatch_key or self.dispatch_key))
-
-
-def _add_kernel(definition: CustomOpDef, fn: Callable[..., Any], key: str) -> None:
-    """Have `fn` compute an operator for a key, unless what computes it is for one that comes earlier."""
-    if key == "Meta":
-        definition.register_fake(fn)
-        return
-    order = _OF_THE_CPU.get(key)
-    # Among others "Autocast…" is none, which would call the operator again beneath what calls it here.
-    if order is None or order < definition._kernel_order:
-        return
-    definition._kernel = definition._init_fn = fn
-    definition._kernel_order = order
-    if key.startswith("Autograd"):
-        # It is called in the place of what was registered as derivative.
-        definition._follows = True
-
-
-@contextmanager
-def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
-    """Have a library for a block, after which what was added to it is gone."""
-    made = Library(*args, **kwargs)
-    try:
-        yield made
-    finally:
-        made._destroy()
+def _fragment(qualname: str) -> Library:
+    """Return a library of a namespace that stays, to which operators are added that name none."""
+    namespace = parted(qualname)[0]
+    return _kept.get(namespace) or _kept.setdefault(namespace, Library(namespace, "FRAGMENT"))
 
 
 def define(
@@ -338,13 +290,13 @@ def define(
         raise ValueError(
             f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}"
         )
-    namespace, name = parted(qualname)
+    _, name = parted(qualname)
     if not re.fullmatch(r"\(.*\) -> .*", schema):
         raise ValueError(
             'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got '
             f'"{schema}"'
         )
-    (lib or Library(namespace, "FRAGMENT")).define(f"{name}{schema}")
+    (lib or _fragment(qualname)).define(f"{name}{schema}", alias_analysis, tags=tags)
     return None
 
 
@@ -368,15 +320,15 @@ def impl(
         older, key = qualname, func if isinstance(func, str) else ""
         return lambda function: _added(older, types, function, key)
 
-    library = lib or Library(parted(qualname)[0], "FRAGMENT")
-    kinds = [types] if isinstance(types, str) else list(types)
-    for kind in kinds:
-        if kind not in _KEYS_OF_TYPES and kind not in _OF_THE_CPU and kind.islower():
-            _rushlight.device(kind)  # An error, of what is no type of device.
+    library = lib or _fragment(qualname)
+    keys = [key_of(kind) for kind in ([types] if isinstance(types, str) else types)]
 
     def register(func: Callable[..., Any]) -> Callable[..., Any]:
-        for kind in kinds:
-            library.impl(qualname, func, _KEYS_OF_TYPES.get(kind, kind))
+        for key in keys:
+            library.impl(qualname, func, key)
         return func
 
-    return register(func) if callable(func) else register
+    if callable(func):
+        register(func)
+        return None
+    return register

@@ -16,7 +16,9 @@ from ..autograd.function import Function, FunctionMeta
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
-from .schema import bound, normal, written_to
+from .fakes import fake_result
+from .kernels import Kernels
+from .schema import bound, has_named_tensors, normal, written_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +33,8 @@ _ALIASED = (
 )
 
 _KNOWN: dict[str, CustomOpDef] = {}
-_WAITING: dict[str, list[Callable[[CustomOpDef], None]]] = {}  # What is told of operators before they are.
+# What is told of operators before they are, and by whom.
+_WAITING: dict[str, list[tuple[Callable[[CustomOpDef], None], object]]] = {}
 
 
 def parted(name: str) -> tuple[str, str]:
@@ -54,18 +57,30 @@ def find(name: str) -> CustomOpDef:
     return _KNOWN[name]
 
 
-def when_known(name: str, then: Callable[[CustomOpDef], None]) -> None:
+def when_known(name: str, then: Callable[[CustomOpDef], None], owner: object = None) -> None:
     """Do something with an operator: now, or as soon as it is declared."""
     if name in _KNOWN:
         then(_KNOWN[name])
     else:
-        _WAITING.setdefault(name, []).append(then)
+        _WAITING.setdefault(name, []).append((then, owner))
+
+
+def disown(name: str, owner: object) -> None:
+    """Have nothing of an operator that this owner told."""
+    if name in _KNOWN:
+        _KNOWN[name].kernels.forget(owner)
+    _WAITING[name] = [one for one in _WAITING.pop(name, ()) if one[1] is not owner]
+
+
+def place_of(name: str) -> str | None:
+    """Return where an operator was declared, if it was."""
+    return _KNOWN[name].place if name in _KNOWN else None
 
 
 def declare(definition: CustomOpDef) -> None:
     """Have an operator that autograd follows, with what was told of it before."""
     definition._follows = True
-    for then in _WAITING.pop(definition._qualname, ()):
+    for then, _ in _WAITING.pop(definition._qualname, ()):
         then(definition)
 
 
@@ -86,6 +101,13 @@ class _Overload(OpOverload):
     """An operator that a `CustomOpDef` computes."""
 
     definition: CustomOpDef
+    own_tags: list[Any]
+    _defined_in_python = True
+
+    @property
+    def tags(self) -> list[Any]:
+        """What was said of it when it was declared."""
+        return self.own_tags
 
     def _computed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.definition._run(*bound(self._schema, args, kwargs))
@@ -121,17 +143,22 @@ class _Packet(OpOverloadPacket):
 class CustomOpDef:
     """An operator of one's own. `custom_op` makes them."""
 
-    def __init__(self, namespace: str, name: str, schema: str, fn: Callable[..., Any] | None) -> None:
+    def __init__(
+        self, namespace: str, name: str, schema: str, fn: Callable[..., Any] | None, tags: Any = ()
+    ) -> None:
         self._namespace, self._name, self._schema = namespace, name, schema
         self._qualname = f"{namespace}::{name}"
-        self._init_fn = self._kernel = fn
-        self._kernel_order = 0  # How early torch would look for what computes it.
+        self.place = "?"  # The line of the program that declared it.
+        self._init_fn = fn
+        self.kernels = Kernels()
+        if fn is not None:
+            self.kernels.add("CompositeExplicitAutograd", fn)
+        self._needs_fake = fn is not None  # Or else what computes it may be run without numbers.
         self._is_kernel_off = False
         # As which type tensors are given in mixed precision, and what answers where modes or classes are.
         self._cast_inputs: _rushlight.dtype | None = None
         self._rules: dict[type, Callable[..., Any]] = {}
         self._follows = False  # Whether autograd follows what the kernel does.
-        self._fake: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
         self._setup_context: Callable[..., Any] | None = None
         self._vmap: Callable[..., Any] | None = None
@@ -145,6 +172,7 @@ class CustomOpDef:
             packet = known[own] = _Packet(own, [declared], namespace)
         self._opoverload = packet._overloads[overload or "default"]
         self._opoverload.definition = self  # type: ignore[attr-defined]
+        self._opoverload.own_tags = list(tags) if isinstance(tags, (list, tuple)) else [tags]  # type: ignore[attr-defined]
         self._function = _differentiable(self)
         _KNOWN[self._qualname] = self
 
@@ -166,14 +194,14 @@ class CustomOpDef:
 
         def register(fn: Callable[..., Any]) -> Callable[..., Any]:
             if device_types is None or "cpu" in device_types:
-                self._kernel = fn
+                self.kernels.add("CPU", fn)
             return fn
 
         return register if fn is None else register(fn)
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
         """Say what the results look like, where nothing is computed."""
-        self._fake = fn
+        self.kernels.add("Meta", fn)
         return fn
 
     def register_autograd(
@@ -185,6 +213,11 @@ class CustomOpDef:
                 f"Cannot register autograd formula for non-functional operator {self} with schema "
                 f"{self._opoverload._schema}. Please create a functional operator and register an autograd "
                 "formula for that."
+            )
+        if has_named_tensors(self._opoverload._schema):
+            raise NotImplementedError(
+                "register_autograd with kwarg-only Tensor args. In the original definition of the op, "
+                f"please make your tensors not kwarg-only. Got: {self._opoverload._schema}"
             )
         self._backward, self._setup_context, self._follows = backward, setup_context, False
 
@@ -239,10 +272,12 @@ class CustomOpDef:
         if self._rules and (special := [tensor for tensor in tensors if type(tensor) in self._rules]):
             kind = type(special[0])
             return self._rules[kind](kind, self._opoverload, (kind,), args, kwargs)
-        if self._follows:
-            return self._shown(args, kwargs)
         tracked = is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        if written_to(self._opoverload._schema) or not (tracked or any(map(_is_batchedtensor, tensors))):
+        mapped = any(map(_is_batchedtensor, tensors))
+        # A rule for many samples is asked, unless derivatives are those of what the kernel does.
+        if self._follows and (tracked or not mapped or self._vmap is None):
+            return self._shown(args, kwargs)
+        if written_to(self._opoverload._schema) or not (tracked or mapped):
             with no_grad():
                 return self._shown(args, kwargs)
         arguments = _Arguments(args, kwargs)
@@ -250,10 +285,11 @@ class CustomOpDef:
         return arguments.results(results)
 
     def _shown(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Show the call to the modes of this thread, the innermost first, then compute it."""
+        """Show the call to the modes of this thread, the innermost first, and to classes, then compute it."""
         modes = _rushlight._interceptors()
         if not modes:
-            return self._compute(args, kwargs)
+            shown = _Shown(self, args, kwargs)
+            return shown.show(None) if shown.subclassed() else self._compute(args, kwargs)
         rule = self._rules.get(type(modes[-1]))
         _rushlight._pop_interceptor()
         try:
@@ -263,31 +299,41 @@ class CustomOpDef:
         finally:
             _rushlight._push_interceptor(modes[-1])
 
+    def without_numbers(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return what the results look like on tensors that have no numbers."""
+        return fake_result(self, args, kwargs)
+
     def _compute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        kernel = self._init_fn if self._is_kernel_off else self._kernel
+        kernel = self._init_fn if self._is_kernel_off else self.kernels.first
         if kernel is None:
             raise NotImplementedError(
-                f"Could not run '{self._qualname}' with arguments from the 'CPU' backend."
+                f"Could not run '{self._qualname}' with arguments from the 'CPU' backend. This could be "
+                "because the operator doesn't exist for this backend, or was omitted during the "
+                f"selective/custom build process (if using custom build). '{self._qualname}' is only "
+                f"available for these backends: [{', '.join(self.kernels.keys())}]."
             )
         schema = self._opoverload._schema
         result = kernel(*args, **kwargs)
+        is_tensor = len(schema.returns) == 1 and schema.returns[0].kind == "Tensor"
+        if is_tensor and not isinstance(result, (Tensor, type(None))):
+            raise RuntimeError(f"Unable to cast {result} to Tensor")
         names = [one.name for one in schema.arguments if not one.kwarg_only]
         written = written_to(schema)
         given = {**dict(zip(names, args, strict=True)), **kwargs}
         for tensor in tree_leaves([given[name] for name in written]):
             if isinstance(tensor, Tensor):
                 increment_version(tensor)
-        self._check_apart(tree_leaves(list(given.values())), tree_leaves(result))
+        self._check_apart(kernel, tree_leaves(list(given.values())), tree_leaves(result))
         return result
 
-    def _check_apart(self, inputs: list[Any], results: list[Any]) -> None:
+    def _check_apart(self, kernel: Callable[..., Any], inputs: list[Any], results: list[Any]) -> None:
         seen = {_rushlight._memory_of(tensor) for tensor in inputs if isinstance(tensor, Tensor)}
         for tensor in results:
             if not isinstance(tensor, Tensor) or not tensor.numel() or self._follows:
                 continue
             memory = _rushlight._memory_of(tensor)
             if memory in seen:
-                module = inspect.getmodule(self._init_fn)
+                module = inspect.getmodule(kernel)
                 raise RuntimeError(f"{self._name} (with implementation in {module}): {_ALIASED}")
             seen.add(memory)
 

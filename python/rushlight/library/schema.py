@@ -16,7 +16,7 @@ if typing.TYPE_CHECKING:
 
     from .._schemas import Argument, FunctionSchema
 
-__all__ = ["bound", "infer_schema", "written_to"]
+__all__ = ["bound", "has_named_tensors", "infer_schema", "written_to"]
 
 _TYPES = {
     Tensor: "Tensor",
@@ -164,6 +164,11 @@ def written_to(schema: FunctionSchema) -> set[str]:
     return {one.name for one in schema.arguments if one.alias_info and one.alias_info.is_write}
 
 
+def has_named_tensors(schema: FunctionSchema) -> bool:
+    """Tell whether it takes tensors that have names only."""
+    return any(one.kwarg_only and one.kind.startswith("Tensor") for one in schema.arguments)
+
+
 def normal(schema: str) -> str:
     """Return a schema with its numbers as torch writes them."""
     return re.sub(r"(=-?\d+\.)0(?=[,)])", r"\1", schema)
@@ -174,6 +179,11 @@ def bound(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a call by position, and those that have names only, defaults included."""
     positional = [one for one in schema.arguments if not one.kwarg_only]
+    if len(args) > len(schema.arguments):
+        raise RuntimeError(
+            f"{schema.name}() expected at most {len(schema.arguments)} argument(s) but received {len(args)} "
+            f"argument(s). Declaration: {schema}"
+        )
     if len(args) > len(positional):
         raise RuntimeError(
             f"{schema.name}() takes {len(positional)} positional argument(s) but {len(args)} was/were given. "
@@ -208,7 +218,7 @@ _ACCEPTED = {"Tensor": Tensor, "SymInt": int, "int": int, "float": (int, float),
 
 def _check(schema: FunctionSchema, index: int, argument: Argument, value: Any) -> None:
     accepted: Any = _ACCEPTED.get(argument.kind)
-    if accepted is None or isinstance(value, accepted):
+    if accepted is None or isinstance(value, accepted) or (value is None and accepted is Tensor):
         return
     expected = "int" if argument.kind == "SymInt" else argument.kind
     details = (

@@ -99,9 +99,7 @@ def nested_tensor_from_jagged(
         if lengths is None:
             raise RuntimeError("nested_tensor_from_jagged(): At least one of offsets or lengths is required.")
         offsets, lengths = native.cat((lengths.new_zeros(1), lengths.cumsum(0))), None
-    if jagged_dim is not None and jagged_dim != 1:
-        raise NotImplementedError("nested_tensor_from_jagged(): only jagged_dim=1 is computed")
-    return from_values(values, offsets, lengths)
+    return from_values(values, offsets, lengths, jagged_dim or 1)
 
 
 def to_padded_tensor(

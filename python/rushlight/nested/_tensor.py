@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _rushlight as native
 from .._devices.absent_types import jagged
 from .._rushlight import Tensor
+from ..utils.weak import WeakIdKeyDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,13 @@ class NestedTensor(Tensor):
     _ragged: Ragged
     # Which dimension differs, of a jagged one.
     _ragged_idx: int
+
+    def __new__(cls, values: Tensor, offsets: Tensor, *, lengths: Tensor | None = None, **kwargs: Any) -> Any:
+        """Return the jagged tensor of values and of the places where parts begin."""
+        return from_values(values, offsets, lengths, kwargs.get("_ragged_idx", 1))
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Nothing is left to do."""
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -274,9 +282,17 @@ def alike(like: NestedTensor, pieces: list[Tensor], ragged_idx: int | None = Non
     return _made(pieces, like._offsets, like._lengths, like._ragged, place)
 
 
-def from_values(values: Tensor, offsets: Tensor, lengths: Tensor | None) -> NestedTensor:
+# What says how long parts are also says whether two nested tensors are of one shape.
+_RAGGED = WeakIdKeyDictionary()
+
+
+def from_values(values: Tensor, offsets: Tensor, lengths: Tensor | None, ragged_idx: int = 1) -> NestedTensor:
     """Return the jagged tensor of values and of the places where parts begin."""
-    return _made([values], offsets, lengths)
+    says = offsets if lengths is None else lengths
+    ragged = _RAGGED.get(says)
+    if ragged is None:
+        ragged = _RAGGED[says] = Ragged()
+    return _made([values], offsets, lengths, ragged, ragged_idx)
 
 
 def from_parts(parts: Sequence[Tensor], layout: Any) -> NestedTensor:
@@ -297,4 +313,4 @@ def from_parts(parts: Sequence[Tensor], layout: Any) -> NestedTensor:
     ends = [0]
     for one in parts:
         ends.append(ends[-1] + one.shape[0])
-    return _made([native.cat(list(parts))], native.tensor(ends))
+    return from_values(native.cat(list(parts)), native.tensor(ends), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import _rushlight
 from ..._lazy import on_first_use
+from ..._module_aliases import add_module_aliases
 from ..._rushlight import (
     Size,
     TensorBase,
@@ -42,10 +43,21 @@ _TensorMeta = type(TensorBase)
 
 _PLACES = {
     "..._schemas": "Argument FunctionSchema parse_schema",
-    "..._rushlight": "Generator device dtype finfo iinfo layout memory_format",
-    "..._devices.streams": "AcceleratorError OutOfMemoryError",
+    "..._rushlight": "Generator default_generator device dtype finfo get_default_dtype iinfo layout "
+    "memory_format",
+    "..._devices.streams": "AcceleratorError Event OutOfMemoryError Stream",
+    "...amp._former": "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled "
+    "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_gpu_dtype",
+    "...amp._state": "autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache "
+    "get_autocast_dtype is_autocast_cache_enabled is_autocast_enabled set_autocast_cache_enabled "
+    "set_autocast_dtype set_autocast_enabled",
+    "...jit": "fork wait",
+    "...storage": "StorageBase",
+    "...testing": "FileCheck",
     "...futures": "Future",
-    "._build": "_get_all_dtypes _get_cpu_capability _get_graph_executor_optimize "
+    "._build": "_GLIBCXX_USE_CXX11_ABI _get_all_dtypes _get_cpu_capability _get_graph_executor_optimize "
+    "_has_cuda _has_cudnn _has_cusparselt _has_distributed _has_eigen_sparse _has_kleidiai "
+    "_has_magma _has_mkldnn _has_mkldnn_acl _has_mps _has_xpu _is_xnnpack_enabled _llvm_enabled "
     "_set_graph_executor_optimize",
     "._conventions": "Tag _BlasBackend _ConvBackend _LinalgBackend _select_conv_backend",
     "._dispatch": "DispatchKey DispatchKeySet",
@@ -69,13 +81,34 @@ _PLACES = {
     "..._messages.matrices": "_LinAlgError",
     "..._files.archives": "PyTorchFileReader",
     "..._files.writing": "PyTorchFileWriter",
-    "..._machine": "has_lapack has_mkl has_mkldnn has_openmp has_spectral",
+    "..._machine": "get_num_interop_threads has_lapack has_mkl has_mkldnn has_openmp has_spectral "
+    "set_num_interop_threads",
     "..._files.pickles": "_VariableFunctions _VariableFunctionsClass",
     "._mappings": "_debug_only_are_vmap_fallback_warnings_enabled _debug_only_display_vmap_fallback_warnings",
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
     "_storage_address _storage_id",
     "._prefixed": "_fft _linalg _special",
+    "._registrations": "_dispatch_find_schema_or_throw _dispatch_get_all_op_names "
+    "_dispatch_get_backend_keyset_from_autograd _dispatch_has_computed_kernel_for_dispatch_key "
+    "_dispatch_has_kernel _dispatch_has_kernel_for_any_dispatch_key "
+    "_dispatch_has_kernel_for_dispatch_key _dispatch_is_alias_key _dispatch_key_for_device "
+    "_dispatch_key_name _dispatch_key_parse _dispatch_keys "
+    "_dispatch_tls_is_dispatch_key_excluded _dispatch_tls_is_dispatch_key_included _get_schema "
+    "_parse_dispatch_key",
+    "._settings": "_DisableAutocast _autocast_supported_devices _get_blas_preferred_backend "
+    "_get_cpu_allow_fp16_reduced_precision_reduction _get_cudnn_allow_tf32 _get_cudnn_benchmark "
+    "_get_cudnn_deterministic _get_cudnn_enabled _get_cudnn_sdp_enabled "
+    "_get_deterministic_algorithms _get_deterministic_algorithms_warn_only "
+    "_get_deterministic_fill_uninitialized_memory _get_flash_sdp_enabled "
+    "_get_float32_matmul_precision _get_linalg_preferred_backend _get_math_sdp_enabled "
+    "_get_mem_efficient_sdp_enabled _get_mkldnn_enabled _get_qengine _is_any_autocast_enabled "
+    "_is_autocast_available _set_blas_preferred_backend "
+    "_set_cpu_allow_fp16_reduced_precision_reduction _set_cudnn_allow_tf32 _set_cudnn_benchmark "
+    "_set_cudnn_deterministic _set_cudnn_enabled _set_deterministic_algorithms "
+    "_set_deterministic_fill_uninitialized_memory _set_float32_matmul_precision "
+    "_set_linalg_preferred_backend _set_mkldnn_enabled _set_sdp_use_cudnn _set_sdp_use_flash "
+    "_set_sdp_use_math _set_sdp_use_mem_efficient _supported_qengines",
     "._stacks": "DisableTorchFunction _EnableTorchFunction _TorchFunctionState _get_dispatch_stack_at "
     "_get_function_stack_at _get_torch_function_state _has_torch_function _has_torch_function_unary "
     "_has_torch_function_variadic _is_torch_function_all_disabled _is_torch_function_enabled "
@@ -99,6 +132,17 @@ else:
         rooms={"_autograd", "_functions", "_functorch", "_nn", "_onnx", "_profiler"},
         places=_PLACES,
     )
+
+add_module_aliases(
+    globals(),
+    {
+        "_distributed_c10d": {
+            "...distributed": "FileStore GradBucket HashStore PrefixStore ProcessGroup ReduceOp Store "
+            "TCPStore Work",
+            "...distributed.distributed_c10d": "Reducer",
+        }
+    },
+)
 
 __all__ = [
     "DisableTorchFunctionSubclass",

@@ -6,11 +6,30 @@ from ... import _rushlight as native
 from ...backends.cpu import get_cpu_capability as _get_cpu_capability
 
 __all__ = [
+    "_GLIBCXX_USE_CXX11_ABI",
     "_get_all_dtypes",
     "_get_cpu_capability",
     "_get_graph_executor_optimize",
+    "_has_cuda",
+    "_has_cudnn",
+    "_has_cusparselt",
+    "_has_distributed",
+    "_has_eigen_sparse",
+    "_has_kleidiai",
+    "_has_magma",
+    "_has_mkldnn",
+    "_has_mkldnn_acl",
+    "_has_mps",
+    "_has_xpu",
+    "_is_xnnpack_enabled",
+    "_llvm_enabled",
     "_set_graph_executor_optimize",
 ]
+
+_GLIBCXX_USE_CXX11_ABI = _has_distributed = True
+# Other devices, and libraries that torch may be built with.
+_has_cuda = _has_cudnn = _has_cusparselt = _has_magma = _has_mps = _has_xpu = False
+_has_eigen_sparse = _has_kleidiai = _has_mkldnn = _has_mkldnn_acl = False
 
 _executor = {"optimize": True}
 
@@ -31,3 +50,11 @@ def _get_graph_executor_optimize(new_setting: bool | None = None) -> bool:
 def _set_graph_executor_optimize(optimize: bool) -> None:
     """Say whether graphs are optimised."""
     _executor["optimize"] = optimize
+
+
+def _is_xnnpack_enabled() -> bool:
+    """Tell whether operations are computed by that library: never."""
+    return False
+
+
+_llvm_enabled = _is_xnnpack_enabled

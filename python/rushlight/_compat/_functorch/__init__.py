@@ -1,5 +1,9 @@
 """Where programs that look inside of `func` find its parts."""
 
+import sys
+from importlib import import_module
+from types import ModuleType
+
 from ..._lazy import on_first_use
 from ..._module_aliases import add_module_aliases
 
@@ -62,3 +66,15 @@ add_module_aliases(
 __getattr__, __dir__ = on_first_use(
     globals(), rooms={"autograd_function", "config", "make_functional", "pyfunctorch"}
 )
+
+
+class _Steps(ModuleType):
+    """The parts of `vmap`, three of which libraries replace: it goes by theirs then."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name in ("_process_batched_inputs", "_create_batched_inputs", "_unwrap_batched"):
+            import_module("...func.vmap", __package__).replaced[name] = value
+
+
+sys.modules[f"{__name__}.vmap"].__class__ = _Steps

@@ -123,6 +123,9 @@ class FakeTensorMode(TorchDispatchMode):
             return self._faked(func(*args, **rest))
         if func.__name__.split(".")[0] in ("_local_scalar_dense", "equal", "is_nonzero", "item"):
             raise DataDependentOutputException(str(func))
+        own = getattr(func, "definition", None)
+        if own is not None:
+            return self._faked(_of_own(own, func, args, rest))
         try:
             return self._faked(answer(func, args, rest, Tensor))
         except NotImplementedError as reason:
@@ -139,6 +142,20 @@ class FakeTensorMode(TorchDispatchMode):
         if isinstance(found, (list, tuple)):
             return type(found)([self._faked(one) for one in found])
         return self._of(found) if isinstance(found, Tensor) and not isinstance(found, FakeTensor) else found
+
+
+def _of_own(own: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Return what an operator of the program gives without numbers."""
+    from ...library.fakes import FakeImplCtx, get_ctx, within
+
+    def unknown() -> int:
+        raise DynamicOutputShapeException(str(func))
+
+    try:
+        with within(get_ctx() or FakeImplCtx(unknown)):
+            return own.without_numbers(args, kwargs)
+    except NotImplementedError as reason:
+        raise UnsupportedOperatorException(str(func)) from reason
 
 
 def _flat(values: Any) -> Any:

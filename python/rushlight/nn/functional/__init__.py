@@ -80,6 +80,11 @@ __getattr__, __dir__ = on_first_use(
         ".heads_with_losses": "linear_cross_entropy",
         ".masks": "_canonical_mask _none_or_dtype",
         "..modules.utils": "_list_with_default _pair _single _triple",
+        "..": "grad",
+        "..._compat._jit_internal": "BroadcastingList1 BroadcastingList2 BroadcastingList3 boolean_dispatch",
+        "..._compat.functional_names": "_Reduction _check_key_padding_mask _get_softmax_dim "
+        "_mha_shape_check _threshold _unpool_output_size _verify_batch_size _verify_spatial_size "
+        "assert_int_or_pair",
         "...overrides": "handle_torch_function has_torch_function has_torch_function_unary "
         "has_torch_function_variadic",
     },

@@ -264,7 +264,7 @@ def softmax(
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
     if dim is None:
-        dim = implicit_dim("softmax", input, _stacklevel)
+        dim = implicit_dim("softmax", input.ndim, _stacklevel)
     return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
@@ -279,7 +279,7 @@ def log_softmax(
     tensor([-0.6931, -0.6931])
     """
     if dim is None:
-        dim = implicit_dim("log_softmax", input, _stacklevel)
+        dim = implicit_dim("log_softmax", input.ndim, _stacklevel)
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 
@@ -294,18 +294,18 @@ def softmin(
     tensor([0.7311, 0.2689])
     """
     if dim is None:
-        dim = implicit_dim("softmin", input, _stacklevel)
+        dim = implicit_dim("softmin", input.ndim, _stacklevel)
     return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)
 
 
-def implicit_dim(function: str, input: Tensor, stacklevel: int) -> int:
+def implicit_dim(function: str, ndim: int, stacklevel: int) -> int:
     """Warn that `dim` was left out, and choose it."""
     warnings.warn(
         f"Implicit dimension choice for {function} has been deprecated. Change the call to include "
         "dim=X as an argument.",
         stacklevel=stacklevel,
     )
-    return 0 if input.ndim in (0, 1, 3) else 1
+    return 0 if ndim in (0, 1, 3) else 1
 
 
 @shown

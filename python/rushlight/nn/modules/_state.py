@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import __future__ as switches
 from ..._rushlight import Tensor
@@ -46,6 +46,8 @@ class _IncompatibleKeys(_Keys):
 
 class StateDict(Hooks):
     """The half of `Module` that turns it into a dictionary and back."""
+
+    T_destination = TypeVar("T_destination", bound=dict[str, Any])  # What is returned, where types are said.
 
     _version = 1
     _parameters: dict[str, Parameter | None]

@@ -191,4 +191,10 @@ class SummaryWriter:
         self.close()
 
 
-add_module_aliases(globals(), {"writer": {".": "FileWriter SummaryWriter"}})
+add_module_aliases(
+    globals(),
+    {
+        "writer": {".": "FileWriter SummaryWriter"},
+        "summary": {"._summaries": "audio histogram image scalar text hparams=hyperparameters"},
+    },
+)

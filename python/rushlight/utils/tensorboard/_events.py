@@ -106,6 +106,12 @@ class EventFile:
         when = Double(time.time() if walltime is None else walltime)
         self._write(message((1, when), (2, step), (5, summary)))
 
+    def add_summary(
+        self, summary: bytes, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
+        """Write a summary."""
+        self.add(summary, global_step, walltime)
+
     def flush(self) -> None:
         """Hand over to the operating system what was added."""
         if self._file is not None:

@@ -1,0 +1,127 @@
+"""The function behind an operator that is called by its handle: `torch.ops.aten.mm.default`."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from . import _rushlight
+from ._rushlight import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from ._ops import OpOverload
+
+__all__ = ["function_of"]
+
+
+def _slice(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
+
+
+# Operators that no public function has the name of, or only one that takes something else.
+_OTHERS: dict[str, Callable[[ModuleType], Any]] = {
+    "_conj_copy": lambda torch: lambda x: x.conj().clone().resolve_conj(),
+    "_convolution_mode": lambda torch: _convolved,
+    "_dim_arange": lambda torch: lambda like, dim: torch.arange(like.size(dim)),
+    "_is_zerotensor": lambda torch: lambda x: False,
+    "_linalg_det": lambda torch: lambda x: (torch.linalg.det(x), *torch.linalg.lu_factor(x)),
+    "_linalg_eigh": lambda torch: lambda x, UPLO="L", compute_v=True: torch.linalg.eigh(x, UPLO),
+    "_linalg_svd": lambda torch: (
+        lambda x, full_matrices=False, compute_uv=True, *, driver=None: torch.linalg.svd(x, full_matrices)
+    ),
+    "_log_softmax": lambda torch: lambda x, dim, half=False: torch.log_softmax(x, dim),
+    "_logcumsumexp": lambda torch: torch.logcumsumexp,
+    "_neg_view_copy": lambda torch: torch.neg,
+    "_pin_memory": lambda torch: lambda x, device=None: x.pin_memory(),
+    "_prelu_kernel": lambda torch: torch.prelu,
+    "_reshape_copy": lambda torch: lambda x, size: x.reshape(size).clone(),
+    "_sparse_addmm": lambda torch: torch.addmm,
+    "_softmax": lambda torch: lambda x, dim, half=False: torch.softmax(x, dim),
+    "_to_cpu": lambda torch: list,
+    "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
+    "_unsafe_index": lambda torch: _indexed,
+    "_unsafe_index_put": lambda torch: torch.index_put,
+    "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),
+    "_local_scalar_dense": lambda torch: Tensor.item,
+    "alias": lambda torch: lambda x: x.as_subclass(torch.Tensor),
+    "copy": lambda torch: lambda x, source: source.to(x.dtype).expand(x.shape).clone(),
+    "expand": lambda torch: lambda x, size, *, implicit=False: x.expand(size),
+    "lift": lambda torch: lambda x: x,
+    "lift_fresh": lambda torch: lambda x: x,
+    "matrix_H": lambda torch: lambda x: x.mH,
+    "max_pool2d_with_indices": lambda torch: (
+        lambda x, *rest, **options: torch.nn.functional.max_pool2d(x, *rest, return_indices=True, **options)
+    ),
+    "_new_zeros_with_same_feature_meta": lambda torch: (
+        lambda x, other, *, self_num_batch_dims=0: x.new_zeros([*x.shape[:self_num_batch_dims], *other.shape])
+    ),
+    "native_dropout": lambda torch: lambda x, p, train: _dropout(torch, x, p, train),
+    "native_dropout_backward": lambda torch: lambda grad, mask, scale: grad * mask * scale,
+    "numpy_T": lambda torch: lambda x: x.T,
+    "slice": lambda torch: _slice,
+    "sym_is_contiguous": lambda torch: Tensor.is_contiguous,
+    "sym_numel": lambda torch: Tensor.numel,
+    "sym_size": lambda torch: Tensor.size,
+    "sym_storage_offset": lambda torch: Tensor.storage_offset,
+    "sym_stride": lambda torch: Tensor.stride,
+}
+
+
+def _indexed(x: Tensor, indices: list[Tensor | None]) -> Tensor:
+    return x[tuple(slice(None) if index is None else index for index in indices)]
+
+
+def _convolved(
+    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: str, dilation: Any, groups: int
+) -> Any:
+    functional = sys.modules[__package__].nn.functional
+    convolve = getattr(functional, f"conv{x.ndim - 2}d")
+    return convolve(x, weight, bias, stride, padding, dilation, groups)
+
+
+def _dropout(torch: ModuleType, x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    kept = torch.nn.functional.dropout(torch.ones_like(x), p, train is not False)
+    return x * kept, kept != 0
+
+
+# Operators whose functions stand in a module of their own, by how their names begin.
+_FAMILIES = {"linalg_": "linalg", "fft_": "fft", "special_": "special"}
+
+
+def _apart(name: str) -> Callable[..., Any] | None:
+    """Return what an operator is made of that copies what another shows or writes to."""
+    view, writes = name.removesuffix("_copy"), getattr(Tensor, f"{name}_", None)
+    if view != name:
+        torch = sys.modules[__package__]
+        shows: Any = next((getattr(room, view) for room in (torch, Tensor) if hasattr(room, view)), None)
+
+        def copied(*args: Any, **kwargs: Any) -> Any:
+            shown = shows(*args, **kwargs)
+            return shown.clone() if isinstance(shown, Tensor) else [one.clone() for one in shown]
+
+        return copied if shows is not None else None
+    if writes is None:
+        return None
+    return lambda x, *args, **kwargs: writes(x.clone(), *args, **kwargs)
+
+
+@cache
+def function_of(operator: OpOverload) -> Callable[..., Any]:
+    """Return what computes an operator."""
+    name = operator._packet.__name__
+    torch = sys.modules[__package__]
+    found: Callable[..., Any] | None
+    if name in _OTHERS:
+        found = _OTHERS[name](torch)
+    elif family := next((start for start in _FAMILIES if name.startswith(start)), None):
+        found = getattr(getattr(torch, _FAMILIES[family]), name.removeprefix(family))
+    else:
+        rooms = (torch, Tensor, _rushlight._nn, torch._C._nn)
+        found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None) or _apart(name)
+    if found is not None:
+        return found
+    raise NotImplementedError(f"Could not run '{operator.name()}' with arguments from the 'CPU' backend.")
