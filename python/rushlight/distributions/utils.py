@@ -30,7 +30,9 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
         )
     tensors = [value for value in values if isinstance(value, Tensor)]
     dtype = tensors[0].dtype if tensors else native.get_default_dtype()
-    made = [value if is_tensor_like(value) else native.tensor(value, dtype=dtype) for value in values]
+    made: list[Any] = [
+        value if is_tensor_like(value) else native.tensor(value, dtype=dtype) for value in values
+    ]
     return broadcast_tensors(*made)
 
 
