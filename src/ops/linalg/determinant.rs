@@ -94,7 +94,7 @@ fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
 
 /// What elimination makes of a matrix: the triangles, or the rows that were exchanged.
 pub(super) fn factored(name: &str, a: &Tensor) -> Result<Tensor> {
-    let (lu, pivots) = super::elimination::lu_factor(a, true, Routine::of("linalg.lu_factor_ex"))?;
+    let (lu, pivots) = super::elimination::lu_factor(a, true, "linalg.lu_factor_ex")?;
     Ok(if name == "LU" { lu } else { pivots })
 }
 

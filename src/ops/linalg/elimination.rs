@@ -9,8 +9,7 @@ use super::{Matrices, Routine, adjoint, adjoint_numbers, check_matrix, moved_sid
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{self, Answer, Call};
 use crate::dispatch::modes::{intercept, recording};
-use crate::dispatch::operand::Value;
-use crate::dispatch::{binary, view};
+use crate::dispatch::{binary, operand::Value, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -106,7 +105,8 @@ pub(super) fn check_rank(a: &Tensor, operation: &'static str) -> Result<()> {
 const LU_FACTOR: Routine = Routine::of("torch.lu_factor").elements_refused_by("lu_cpu");
 
 /// Both triangles of matrices in one, and with which row each one was exchanged, counted from one.
-pub(super) fn lu_factor(a: &Tensor, exchange: bool, routine: Routine) -> Result<(Tensor, Tensor)> {
+pub fn lu_factor(a: &Tensor, exchange: bool, routine: impl Into<Routine>) -> Result<(Tensor, Tensor)> {
+    let routine = routine.into();
     check_rank(a, routine.operation)?;
     check_matrix(a, routine)?;
     apply(Elimination { exchange }, &[a]).map(two)

@@ -290,7 +290,7 @@ fn check_float(x: &Tensor, routine: impl Into<Routine>) -> Result<()> {
 
 /// What takes matrices, and who in torch is the first to refuse their types, which its messages name.
 #[derive(Clone, Copy)]
-pub(super) struct Routine {
+pub struct Routine {
     operation: &'static str,
     /// The kernel that is the first to look at a type at all.
     kernel: Option<&'static str>,
