@@ -155,8 +155,14 @@ macro_rules! indexing {
     CatScalar { position: usize },
     /// `cat` of tensors with different numbers of dimensions.
     CatDimensions { first: usize, got: usize },
+    /// A block of a matrix with too many dimensions.
+    BlockDimensions { position: usize, ndim: usize },
     /// `cat` of tensors with different sizes in other dimensions.
     CatSizes { dim: usize, expected: usize, got: usize, position: usize },
+    /// Counts between bounds of which one is not finite.
+    HistogramInfinite { low: f64, high: f64 },
+    /// Counts between a bound and a smaller one.
+    HistogramBackwards {},
     /// A stack of nothing.
     StackEmpty { operation: &'static str },
     /// A stack of tensors with different shapes.

@@ -43,6 +43,16 @@ macro_rules! matrices {
     DotDimensions { ndim1: usize, ndim2: usize },
     /// Two vectors of different types.
     DotDTypes { dtype1: DType, dtype2: DType },
+    /// A product of several of fewer than two.
+    ChainLength { count: usize },
+    /// An end of a product of several that is neither a vector nor a matrix.
+    ChainEnd { end: &'static str, ndim: usize },
+    /// A factor between others that is not a matrix.
+    ChainRank { position: usize, ndim: usize },
+    /// Factors of different types.
+    ChainDTypes { position: usize, first: DType, dtype: DType },
+    /// A factor whose size does not fit the next one's.
+    ChainSizes { position: usize, next: usize, shape: Vec<usize>, following: Vec<usize> },
     /// An argument of an outer product that is not a vector.
     OuterDimensions { argument: &'static str, ndim: usize },
     /// Two tensors whose last dimensions differ.

@@ -70,6 +70,37 @@ pub(super) fn each_block<T: Real, const N: usize>(
     }
 }
 
+/// As `each_block`, of rows that stand side by side already: as the columns of matrices, which follow one another. As many
+/// of these are taken together as there is room for, one at the least.
+#[inline(always)]
+pub(super) fn each_block_of_columns<T: Real, const N: usize>(
+    inputs: [&[T]; N],
+    [len, made, columns]: [usize; 3],
+    out: &mut [MaybeUninit<T>],
+    mut work: impl FnMut([&[Line<T>]; N], &mut [Line<T>]),
+) {
+    let mut near: [Vec<Line<T>>; N] = std::array::from_fn(|_| interrupt::filled(len, [T::ZERO; SIDE]));
+    let mut results = interrupt::filled(made, [T::ZERO; SIDE]);
+    let (matrix, together) = (len * columns, SIDE / columns);
+    for (block, out) in out.chunks_mut(together * made * columns).enumerate() {
+        let matrices = out.len() / (made * columns);
+        for (near, input) in near.iter_mut().zip(inputs) {
+            let elements = &input[block * together * matrix..][..matrices * matrix];
+            for (lane, elements) in (0..).step_by(columns).zip(elements.chunks_exact(matrix)) {
+                for (line, row) in near.iter_mut().zip(elements.chunks_exact(columns)) {
+                    line[lane..lane + columns].copy_from_slice(row);
+                }
+            }
+        }
+        work(near.each_ref().map(Vec::as_slice), &mut results);
+        for (lane, out) in (0..).step_by(columns).zip(out.chunks_exact_mut(made * columns)) {
+            for (row, line) in out.chunks_exact_mut(columns).zip(&results) {
+                row.write_copy_of_slice(&line[lane..lane + columns]);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +127,28 @@ mod tests {
             });
             assert!(firsts.iter().enumerate().all(|(row, first)| *first == x[row * len]));
             each_block([&x], [len; 2], &mut [], |_, out, _| assert!(out.is_empty()));
+        }
+    }
+
+    #[test]
+    fn every_column_has_a_lane_however_many_matrices_there_are() {
+        for (matrices, len, columns) in [(1, 3, 64), (5, 2, 16), (9, 7, 10), (3, 4, 33), (130, 3, 1)] {
+            let x: Vec<f64> = (0..matrices * len * columns).map(|number| number as f64).collect();
+            let doubled = written(x.len(), |out| {
+                each_block_of_columns([&x, &x], [len, len, columns], out, |[a, b], out| {
+                    for ((a, b), out) in a.iter().zip(b).zip(out) {
+                        for lane in 0..SIDE {
+                            out[lane] = a[lane] + b[lane];
+                        }
+                    }
+                });
+            });
+            assert!(doubled.iter().zip(&x).all(|(y, x)| *y == x + x));
+            let firsts = written(matrices * columns, |out| {
+                each_block_of_columns([&x], [len, 1, columns], out, |[x], out| out[0] = x[0]);
+            });
+            let mut expected = x.chunks(len * columns).flat_map(|matrix| &matrix[..columns]);
+            assert!(firsts.iter().all(|first| Some(first) == expected.next()));
         }
     }
 }

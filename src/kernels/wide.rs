@@ -36,7 +36,7 @@ pub trait Wide: Real {
     /// The sum of all places.
     fn total<S: Simd>(simd: S, x: Self::Of<S>) -> Self;
 
-    /// The greater (or lesser) one in each place, or the first one if that is NaN.
+    /// The greater (or lesser) one in each place, or the one that is NaN.
     fn extreme<S: Simd, const GREATEST: bool>(simd: S, a: Self::Of<S>, b: Self::Of<S>) -> Self::Of<S>;
 
     /// A vector of the few numbers of a line, and behind them this one.
@@ -94,8 +94,11 @@ macro_rules! wide {
             }
             #[inline(always)]
             fn extreme<S: Simd, const GREATEST: bool>(simd: S, a: S::$Of, b: S::$Of) -> S::$Of {
-                let is_first = if GREATEST { simd.$greater(a, b) } else { simd.$greater(b, a) };
-                simd.$select(simd.$equal(a, a), simd.$select(is_first, a, b), a)
+                let is_second = if GREATEST { simd.$greater(b, a) } else { simd.$greater(a, b) };
+                // What is no number is neither: it stays where it is the first, and is taken where it is the second. What
+                // waits for the first one is short, for that is what came of all before.
+                let extreme = simd.$select(is_second, b, a);
+                simd.$select(simd.$equal(b, b), extreme, b)
             }
             #[inline(always)]
             fn part<S: Simd>(simd: S, line: &[Self], behind: Self) -> S::$Of {

@@ -20,6 +20,7 @@ pub fn row_of(what: &What) -> Option<&'static Row> {
 const ROWS: &[&[Row]] = &[
     creation::cast::ROWS,
     geometry::join::ROWS,
+    geometry::join::diagonal::ROWS,
     geometry::part::ROWS,
     indexing::along::ROWS,
     indexing::along::writes::ROWS,

@@ -225,3 +225,68 @@ def test_elements_are_found_among_a_hundred_thousand():
     x = torch.arange(0, 200_000).reshape(400, 500)
     assert torch.equal(torch.isin(x, even.flip(0)), x % 2 == 0)
     assert not torch.isin(x, torch.empty(0, dtype=torch.int64)).any()
+
+
+def test_blocks_stand_on_the_diagonal_however_many_and_of_whatever_shape():
+    found = torch.block_diag(
+        torch.tensor(1), torch.tensor([2.0, 3.0]), torch.ones(0, 2), torch.tensor([[4], [5]])
+    )
+    assert found.tolist() == [
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 2.0, 3.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 4.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 5.0],
+    ]
+    many = [torch.tensor([[float(number)]], requires_grad=True) for number in range(80)]
+    whole = torch.block_diag(*many)
+    assert torch.equal(whole, torch.diag(torch.arange(80.0)))
+    (whole * whole).sum().backward()
+    assert [x.grad.item() for x in many] == [2.0 * number for number in range(80)]
+    assert torch.block_diag().shape == (1, 0)
+
+
+def test_blocks_pass_gradients_tangents_and_samples():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([5.0, 6.0], dtype=torch.float64, requires_grad=True)
+    z = torch.tensor(7.0, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(torch.block_diag, (x, y, z), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(torch.block_diag, (x, y, z))
+    rows = torch.arange(6.0).reshape(3, 2)
+    found = torch.func.vmap(lambda row: torch.block_diag(row, torch.ones(1, 1), row[0]))(rows)
+    assert torch.equal(found[2], torch.block_diag(rows[2], torch.ones(1, 1), rows[2, 0]))
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (
+            lambda: torch.histc(torch.tensor([1.0, float("nan")])),
+            "torch.histc: range of [nan, nan] is not finite",
+        ),
+        (
+            lambda: torch.histc(torch.ones(2), 2, 0, float("inf")),
+            "torch.histc: range of [0, inf] is not finite",
+        ),
+        (lambda: torch.histc(torch.ones(2), 2, 3, 1), "torch.histc: max must be larger than min"),
+        (
+            lambda: torch.histc(torch.ones(2), 2, 0, 1e300),
+            "value cannot be converted to type float without overflow",
+        ),
+    ],
+)
+@pytest.mark.own  # What torch says of NaN depends on its sign.
+def test_bounds_that_bound_nothing_are_refused(given, text):
+    with raises(RuntimeError, text):
+        given()
+
+
+def test_counts_of_ranges_have_the_type_of_what_is_counted():
+    x = torch.tensor([0.5, 0.25, 1.0, 0.75], dtype=torch.bfloat16)
+    assert torch.histc(x, 3).dtype == torch.bfloat16
+    assert torch.histc(x, 3).tolist() == [1.0, 1.0, 2.0]
+    assert torch.histc(torch.full((4,), 2.0), 4).tolist() == [0.0, 0.0, 4.0, 0.0]
+    assert torch.histc(torch.empty(0), 2).tolist() == [0.0, 0.0]
+    assert torch.histc(torch.arange(10.0)[::3], 3, 0, 9).tolist() == [1.0, 1.0, 2.0]
+    assert torch.histc(torch.arange(10.0).reshape(2, 5), 2, 2, 6).tolist() == [2.0, 3.0]
+    with raises(NotImplementedError, "\"histogram_cpu\" not implemented for 'Long'"):
+        torch.histc(torch.tensor([1, 2]), 2)

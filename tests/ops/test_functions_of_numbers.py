@@ -205,3 +205,112 @@ def test_modified_bessel_functions_join_where_their_series_do(dtype):
         assert plain(x).tolist() == pytest.approx(expected, rel=10 * close, abs=1e-12)
     assert torch.equal(torch.special.modified_bessel_i0(x), torch.i0(x))
     assert torch.equal(torch.special.modified_bessel_i1(x), torch.special.i1(x))
+
+
+OSCILLATING = {
+    "bessel_j0": [
+        1.0,
+        0.99999999999975,
+        0.8075237981225448,
+        -6.10876525973673e-17,
+        -0.4018260148876399,
+        0.17167427006059147,
+        0.1716508071375539,
+        0.1716273427913037,
+        0.16702466434058316,
+        -0.01338740525117933,
+    ],
+    "bessel_j1": [
+        0.0,
+        4.999999999999375e-07,
+        0.4059495460788057,
+        0.5191474972894667,
+        -0.02724403962077989,
+        0.23462211348375298,
+        0.23463634685391463,
+        0.23465057773647316,
+        0.06683312417585005,
+        0.027007281080096354,
+    ],
+    "bessel_y0": [
+        -math.inf,
+        -8.869031481659444,
+        0.005628306635205559,
+        0.509924383448479,
+        0.023375908198718962,
+        0.22350568212501876,
+        0.22352148938756622,
+        0.2235372942173232,
+        0.06264059680938383,
+        0.027016833206502867,
+    ],
+    "bessel_y1": [
+        -math.inf,
+        -636619.772372175,
+        -0.8731265824563288,
+        0.1027466824382596,
+        0.4078200195265379,
+        -0.15808478901001163,
+        -0.1580604617312475,
+        -0.1580361332006745,
+        -0.1655116143625213,
+        0.013406699502465515,
+    ],
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("name", OSCILLATING)
+def test_oscillating_bessel_functions_join_where_they_become_waves(name, dtype):
+    x = torch.tensor(
+        [0.0, 1e-06, 0.9, 2.404825557695773, 3.9, 7.9999, 8.0, 8.0001, 20.0, 700.25], dtype=torch.float64
+    )
+    function = getattr(torch.special, name)
+    close = {"abs": 1e-14, "rel": 1e-13} if dtype is torch.float64 else {"abs": 3e-5, "rel": 1e-4}
+    assert function(x.to(dtype)).tolist() == pytest.approx(OSCILLATING[name], **close)
+    # A number is what it is by itself, and between others.
+    many = torch.linspace(0.1, 30.0, 1003, dtype=dtype)
+    assert torch.equal(function(many)[500::7], torch.stack([function(one) for one in many[500::7]]))
+    below = function(-x.to(dtype)[1:])
+    if name[-2] == "y":
+        assert below.isnan().all()
+    else:
+        assert torch.equal(below, function(x.to(dtype)[1:]) * (1 if name[-1] == "0" else -1))
+    ends = torch.tensor([math.inf, -math.inf, math.nan], dtype=dtype)
+    assert function(ends).isnan().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_incomplete_gamma_functions_are_parts_of_one_wherever_they_are_summed(dtype):
+    a = torch.tensor([0.1, 0.1, 0.5, 2.5, 2.5, 5.0, 5.0, 40.0, 300.0, 1.0], dtype=dtype)
+    x = torch.tensor([0.01, 12.5, 4.0, 3.4, 3.75, 16.5, 17.5, 60.0, 310.0, 14.0], dtype=dtype)
+    lower = [
+        0.6626212599544798,
+        0.9999999622000806,
+        0.9953222650189527,
+        0.7640554623054786,
+        0.8139701663971329,
+        0.9997276141655124,
+        0.999875134747217,
+        0.9974518076963866,
+        0.7224887541718611,
+        0.9999991684712809,
+    ]
+    upper = [
+        0.3373787400455202,
+        3.779991938848036e-08,
+        0.004677734981047266,
+        0.2359445376945214,
+        0.186029833602867,
+        0.00027238583448765475,
+        0.00012486525278303777,
+        0.0025481923036133223,
+        0.2775112458281389,
+        8.315287191035679e-07,
+    ]
+    close = 2e-12 if dtype is torch.float64 else 2e-5
+    assert torch.special.gammainc(a, x).tolist() == pytest.approx(lower, rel=close)
+    assert torch.special.gammaincc(a, x).tolist() == pytest.approx(upper, rel=close)
+    huge = torch.tensor([1e30], dtype=dtype)
+    assert torch.special.gammainc(huge / huge, huge).item() == 1.0
+    assert torch.special.gammaincc(huge / huge, huge).item() == 0.0

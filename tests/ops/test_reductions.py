@@ -121,6 +121,23 @@ def test_nan_is_the_extreme():
     assert x.argmax().item() == 1 and x.max(0).indices.item() == 1
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("size", [31, 32, 70, 500, 4097, 70_001])
+def test_extremes_of_rows_are_found_wherever_they_stand(size, dtype):
+    x = torch.linspace(-1.0, 1.0, size, dtype=dtype).flip(0).repeat(3, 1)
+    for place in (0, size // 2, size - 1):
+        for extreme in (float("inf"), -float("inf"), float("nan"), 7.0):
+            y = x.clone()
+            y[1, place] = extreme
+            expected = y.numpy()
+            for found, wanted in ((y.amax(1), expected.max(1)), (y.amin(1), expected.min(1))):
+                np.testing.assert_array_equal(found.numpy(), wanted)
+            for found, wanted in ((y[1].max(), expected[1].max()), (y.min(), expected.min())):
+                np.testing.assert_array_equal(found.numpy(), wanted)
+            assert y.max(1).indices.tolist() == expected.argmax(1).tolist()
+            np.testing.assert_array_equal(y.t().amax(0).numpy(), expected.max(1))
+
+
 def test_prod_has_a_gradient_also_with_zeros():
     values = sample(2, 3)
     assert_tensor(torch.tensor(values).prod(), values.prod())

@@ -1,6 +1,7 @@
 """Elements that are moved, converted and looked for many at a time are those that each of them is by itself."""
 
 import itertools
+import math
 
 import pytest
 import rushlight as torch
@@ -108,3 +109,24 @@ def test_numbers_of_half_types_are_calculated_with_as_each_is_alone(dtype):
         assert together.dtype == dtype
         for at in range(0, 2100, 37):
             assert together[at].equal(function(a[at], b[at]))
+
+
+@pytest.mark.parametrize("dtype", KINDS, ids=str)
+@pytest.mark.parametrize(
+    "shape", [(), (0,), (5,), (300,), (10_000,), (3, 0, 2), (2, 257), (2, 3, 5000), (1, 1, 1)]
+)
+def test_lists_have_every_element_at_its_place(shape, dtype):
+    count = math.prod(shape)
+    flat = torch.arange(count).to(dtype)
+    python = [flat[number].item() for number in range(count)]
+
+    def nested(sizes, numbers):
+        if not sizes:
+            return numbers[0]
+        inner = math.prod(sizes[1:])
+        return [nested(sizes[1:], numbers[place * inner : (place + 1) * inner]) for place in range(sizes[0])]
+
+    assert flat.reshape(shape).tolist() == nested(shape, python)
+    if len(shape) > 1:
+        x = flat.reshape(shape).transpose(0, 1)
+        assert x.tolist() == x.contiguous().tolist()

@@ -123,3 +123,19 @@ def test_the_gradient_of_a_tensor_that_is_shown_in_windows_lies_as_the_tensor():
     (gradient,) = torch.autograd.grad((window * window).sum(), turned)
     assert gradient.stride() == turned.stride() == (1, 3)
     assert gradient.tolist() == [[0, 2], [2, 2], [2, 0]]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 40])
+@pytest.mark.parametrize("step", [1, 2, 3, 7])
+@pytest.mark.parametrize("turned", [False, True])
+def test_gradients_of_windows_are_added_where_they_overlap(size, step, turned):
+    x = torch.arange(120.0, dtype=torch.float64).reshape(3, 40).requires_grad_()
+    windows = (x.t() if turned else x).unfold(0 if turned else 1, size, step)
+    weights = torch.arange(1.0, 1.0 + windows.numel(), dtype=torch.float64).reshape(windows.shape)
+    (windows * weights).sum().backward()
+    expected = torch.zeros(3, 40, dtype=torch.float64)
+    for row in range(3):
+        for window in range(windows.shape[0 if turned else 1]):
+            weight = weights[window, row] if turned else weights[row, window]
+            expected[row, window * step : window * step + size] += weight
+    assert torch.equal(x.grad, expected)

@@ -4,13 +4,23 @@ use pyo3::prelude::*;
 
 /// Listens to signals from time to time.
 #[derive(Default)]
-pub(crate) struct Listening(u32);
+pub(crate) struct Listening(usize);
 
 impl Listening {
     /// One more object. Fails if a handler does.
     #[inline]
     pub(crate) fn object(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.0 = self.0.wrapping_add(1);
-        if self.0.is_multiple_of(1 << 14) { py.check_signals() } else { Ok(()) }
+        self.objects(py, 1)
+    }
+
+    /// So many more objects.
+    #[inline]
+    pub(crate) fn objects(&mut self, py: Python<'_>, count: usize) -> PyResult<()> {
+        self.0 += count;
+        if self.0 < 1 << 14 {
+            return Ok(());
+        }
+        self.0 = 0;
+        py.check_signals()
     }
 }

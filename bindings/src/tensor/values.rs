@@ -11,6 +11,7 @@ use rushlight::graph::{following, mode};
 use rushlight::kernels::interrupt::Steps;
 use rushlight::ops::creation::create;
 use rushlight::storage;
+use rushlight::tensor::Array;
 use rushlight::{Error, Result, Tensor};
 
 use super::memory_checks::{check_allocated, check_memory};
@@ -21,6 +22,7 @@ use crate::interpreter::signals::Listening;
 use crate::interpreter::warnings::Once;
 use crate::modes::intercept::{check_readable, settle_method};
 use crate::program::returned_number;
+use crate::values::list::list_of;
 use crate::values::returns::ToPython;
 
 #[pymethods]
@@ -57,52 +59,93 @@ impl TensorBase {
         }
         check_allocated(tensor, "tolist")?;
         following::shows(tensor, "tolist()");
-        let array = tensor.array();
-        let elements = long_work::patiently(array.layout.numel() as u64, || {
-            let mut steps = Steps::default();
-            dispatch!(stored array.dtype, T => {
-                let view = array.view::<T>();
-                let taken = view.iter().inspect(|_| steps.take(1));
-                storage::collected(view.len(), taken.map(|element| element.to_scalar()))
-            })
-        })
-        .map_err(raise)?;
-        nested(py, array.layout.shape(), &mut elements.into_iter(), &mut Listening::default())
+        let (array, mut listening) = (tensor.array(), Listening::default());
+        let mut elements = Elements::new(array.clone()).map_err(raise)?;
+        nested(py, array.layout.shape(), &mut elements, &mut listening)
     }
 }
 
 /// What is told of others than tensors of one element.
 pub(super) const ONE_ELEMENT: &str = "only one element tensors can be converted to Python scalars";
 
+/// Elements that are read together.
+const NEAR: usize = 256;
+
+/// The elements of an array in row-major order. None of its memory is borrowed while the interpreter makes objects.
+struct Elements {
+    array: Array,
+    /// Elements that were read.
+    read: usize,
+    /// All that do not lie in order or are of a type that seldom is listed, else those that were read last.
+    near: Vec<Scalar>,
+    /// How many of these were taken.
+    taken: usize,
+}
+
+impl Elements {
+    fn new(array: Array) -> Result<Elements> {
+        let is_usual = dispatch!(usual array.dtype, _T => true, else { false });
+        let near = match is_usual && array.layout.is_contiguous() {
+            true => storage::collected(0, std::iter::empty())?,
+            false => long_work::patiently(array.layout.numel() as u64, || {
+                let mut steps = Steps::default();
+                dispatch!(stored array.dtype, T => {
+                    let view = array.view::<T>();
+                    let taken = view.iter().inspect(|_| steps.take(1));
+                    storage::collected(view.len(), taken.map(|element| element.to_scalar()))
+                })
+            })?,
+        };
+        Ok(Elements { array, read: near.len(), near, taken: 0 })
+    }
+
+    /// Reads the next elements.
+    fn read(&mut self) {
+        self.near.clear();
+        self.taken = 0;
+        dispatch!(usual self.array.dtype, T => {
+            let behind = self.array.slice::<T>().and_then(|elements| elements.get(self.read..));
+            let elements = behind.unwrap_or_default().iter().take(NEAR);
+            self.near.extend(elements.map(|element| element.to_scalar()));
+        }, else {});
+        self.read += self.near.len();
+    }
+
+    /// The next element.
+    #[inline]
+    fn next<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.taken == self.near.len() {
+            self.read();
+        }
+        let element = self.near.get(self.taken).copied();
+        self.taken += 1;
+        element.ok_or_else(|| PyValueError::new_err("fewer elements than the shape has"))?.to_python(py)
+    }
+}
+
 /// Lists in the form of `shape`. There may be more dimensions than calls fit on a stack.
 fn nested<'py>(
     py: Python<'py>,
     shape: &[usize],
-    elements: &mut impl Iterator<Item = Scalar>,
+    elements: &mut Elements,
     listening: &mut Listening,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut next = |listening: &mut Listening| {
-        listening.object(py)?;
-        let element = elements.next();
-        element.ok_or_else(|| PyValueError::new_err("fewer elements than the shape has"))?.to_python(py)
-    };
-    if shape.is_empty() {
-        return next(listening);
-    }
-    listening.object(py)?;
-    let mut list = PyList::empty(py);
-    let mut around = Vec::new();
+    let Some((&row, outer)) = shape.split_last() else { return elements.next(py) };
+    let mut around: Vec<Bound<'py, PyList>> = Vec::new();
     loop {
-        if list.len() == shape[around.len()] {
-            let Some(outer) = around.pop() else { return Ok(list.into_any()) };
-            PyListMethods::append(&outer, list)?;
-            list = outer;
-        } else if around.len() + 1 == shape.len() {
-            list.append(next(listening)?)?;
-        } else {
+        // What is complete goes into the list around it, which may then be complete as well.
+        let mut list = if around.len() < outer.len() {
             listening.object(py)?;
-            around.push(std::mem::replace(&mut list, PyList::empty(py)));
+            PyList::empty(py)
+        } else {
+            list_of(py, row, listening, &mut || elements.next(py))?
+        };
+        while around.len() == outer.len() || list.len() == outer[around.len()] {
+            let Some(holder) = around.pop() else { return Ok(list.into_any()) };
+            PyListMethods::append(&holder, list)?;
+            list = holder;
         }
+        around.push(list);
     }
 }
 

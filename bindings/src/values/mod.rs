@@ -9,6 +9,7 @@ pub(crate) mod dtype;
 pub(crate) mod element_types;
 pub(crate) mod generator;
 pub(crate) mod limits;
+pub(crate) mod list;
 pub(crate) mod memory;
 pub(crate) mod received;
 pub(crate) mod returns;

@@ -192,37 +192,7 @@ def block_diag(*tensors: Any) -> Tensor:
     tensor([[1., 0., 0.],
             [0., 1., 1.]])
     """
-    parts = _flattened(tensors)
-    for number, tensor in enumerate(parts):
-        if tensor.dim() > 2:
-            raise RuntimeError(
-                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
-                f"{number} has {tensor.dim()} dimensions"
-            )
-    if not parts:
-        return native.empty((1, 0))
-
-    def joined(*tensors: Tensor) -> Tensor:
-        blocks = [native.atleast_2d(tensor) for tensor in tensors]
-        width = sum(block.shape[1] for block in blocks)
-        rows, before = [], 0
-        for block in blocks:
-            own = block.shape[1]
-            rows.append(native.constant_pad_nd(block, (before, width - before - own)))
-            before += own
-        return native.cat(rows)
-
-    count = len(parts)
-    if count > 64:  # A node that is one of its parts tells so many inputs apart at the most.
-        return joined(*parts)
-    (result,) = native._as_one(
-        joined,
-        ("block_diag", "BlockDiagBackward0", " ".join("-" * (count + 1))),
-        (count, (1 << count) - 1, 0),
-        {},
-        *parts,
-    )
-    return result
+    return native._nn.block_diag(_flattened(tensors))
 
 
 @shown_to("tensors")

@@ -148,22 +148,6 @@ def _refuse_where(condition: Tensor, bounds: Sequence[Tensor], words: str) -> No
         raise RuntimeError(words.format(low=low, high=high))
 
 
-def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
-    """Return how many elements of each row lie in each of `bins` ranges of one width."""
-    rows, kind = rows.reshape(len(rows), rows.numel() // len(rows)), rows.dtype
-    rows = rows.float() if kind in (native.float16, native.bfloat16) else rows
-    of_elements = low == high and rows.shape[1] > 0
-    not_finite = "torch.histc: range of [{low:g}, {high:g}] is not finite"
-    lower, upper = _bounds_of(rows, None if of_elements else (low, high), not_finite)
-    if low > high:
-        raise RuntimeError("torch.histc: max must be larger than min")
-    around = (lower == upper).to(rows.dtype)
-    lower, upper = lower - around, upper + around
-    _check_real(rows, "histogram_cpu")
-    edges = native._nn.linspaces(lower, upper, bins + 1)
-    return [native._nn.histograms(rows, edges).to(kind)]
-
-
 @shown_as_given
 def histc(
     input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None
@@ -175,8 +159,7 @@ def histc(
     tensor([2., 1.])
     """
     _check_bins(bins, "histogram")
-    [found] = of_all_samples("histc", lambda rows: _counted(rows, bins, min, max), [input.detach()])
-    return native._written("histc", found, out)
+    return native._written("histc", native._nn.histc(input.detach(), bins, min, max), out)
 
 
 @taking(

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 INDEXING: dict[str, tuple[type[Exception], str]] = {
     # -- joining and splitting -------------------------------------------------------------------------
+    "HistogramInfinite": (RuntimeError, "torch.histc: range of [{low:g}, {high:g}] is not finite"),
+    "HistogramBackwards": (RuntimeError, "torch.histc: max must be larger than min"),
     "CatSizes": (
         RuntimeError,
         "Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size "
         "{got} for tensor number {position} in the list.",
+    ),
+    "BlockDimensions": (
+        RuntimeError,
+        "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {position} has {ndim} "
+        "dimensions",
     ),
     "CatDimensions": (RuntimeError, "Tensors must have same number of dimensions: got {first} and {got}"),
     "CatScalar": (RuntimeError, "zero-dimensional tensor (at position {position}) cannot be concatenated"),

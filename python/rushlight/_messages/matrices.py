@@ -55,6 +55,18 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
     "NotBatch": (RuntimeError, "{argument} must be a 3D tensor"),
     "LowPrecision": (RuntimeError, "{operation}: Low precision dtypes not supported. Got {dtype:Float}"),
     "ScalarTypeExpected": (RuntimeError, "expected scalar type {expected:Float} but found {got:Float}"),
+    "ChainLength": (RuntimeError, "multi_dot(): expected at least 2 tensors but got {count}"),
+    "ChainEnd": (RuntimeError, "multi_dot(): the {end} tensor must be 1D or 2D but got {ndim}D"),
+    "ChainRank": (RuntimeError, "multi_dot(): tensor {position} must be 2D but got {ndim}D"),
+    "ChainDTypes": (
+        RuntimeError,
+        "multi_dot(): all tensors must have be the same dtype but tensor 0 is {first:C} and tensor "
+        "{position} {dtype:C}",
+    ),
+    "ChainSizes": (
+        RuntimeError,
+        "multi_dot(): tensors {position} and {next} with shapes {shape} and {following} cannot be multiplied",
+    ),
     "MatrixVectorSizes": (
         RuntimeError,
         "size mismatch, got input ({size}), mat ({rows}x{columns}), vec ({length})",

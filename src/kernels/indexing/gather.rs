@@ -2,6 +2,8 @@
 //! an index below zero counts from the end where the caller allows it. Writes go in the order of
 //! the index on one thread, so that repeated indices give the same bits every time.
 
+mod within;
+
 use ndarray::{ArrayViewD, ArrayViewMutD, Axis};
 use std::mem::MaybeUninit;
 
@@ -13,55 +15,14 @@ use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
-use crate::kernels::simd::vectorised;
 use crate::storage;
+pub use within::{counted, first_bad};
 
 /// Elements that are looked for, moved or combined before anybody asks whether to go on.
 const RUN: usize = 1024;
 
 /// Elements that are worth another thread: they come from anywhere.
 const FETCHED: usize = GRAIN / 4;
-
-/// The first index that is not in `0..size`, or not in `-size..size` if `negative` ones are allowed.
-pub fn first_bad(index: ArrayViewD<'_, i64>, size: usize, negative: bool) -> Option<i64> {
-    let size = size as i64;
-    let least = if negative { -size } else { 0 };
-    let (index, is_bad) = (once(index), |index: &i64| !(least..size).contains(index));
-    if let Some(index) = index.as_slice() {
-        // All are looked at, which takes less time than to ask of each whether to go on.
-        let any = vectorised(
-            index.len(),
-            #[inline(always)]
-            || index.iter().fold(false, |any, index| any | is_bad(index)),
-        );
-        return index.iter().copied().find(|index| any && is_bad(index));
-    }
-    index.iter().copied().find(is_bad)
-}
-
-/// The indices, counted from the first of so many, in a list that has room for them; or one that is not among them.
-pub fn counted(
-    index: &[i64],
-    size: usize,
-    negative: bool,
-    mut places: Vec<i64>,
-) -> std::result::Result<Vec<i64>, i64> {
-    let size = size as i64;
-    let from_end = if negative { size } else { 0 };
-    for run in index.chunks(COUNTED) {
-        let first = places.len();
-        places.extend(run.iter().map(|&place| place.wrapping_add(from_end & (place >> 63))));
-        if !places[first..].iter().fold(true, |all, place| all & (0..size).contains(place)) {
-            let bad = places[first..].iter().position(|place| !(0..size).contains(place));
-            return Err(run[bad.unwrap_or(0)]);
-        }
-        interrupt::unwind_if_due();
-    }
-    Ok(places)
-}
-
-/// Indices that are counted before anybody asks whether to go on.
-const COUNTED: usize = 1 << 16;
 
 /// A view that shows what is repeated along an axis only once. What comes first in row-major order stays first.
 fn once<T>(mut view: ArrayViewD<'_, T>) -> ArrayViewD<'_, T> {
@@ -259,7 +220,7 @@ pub fn index_combine<T: Element>(
     axis: usize,
     index: &[i64],
     values: ArrayViewD<'_, T>,
-    combine: impl Fn(T, T) -> T + Copy,
+    combine: impl Fn(T, T) -> T + Copy + Sync,
 ) {
     let extent = Extent::new(target.shape(), axis);
     let values = dense(&values);
@@ -282,7 +243,7 @@ pub fn put<T: Element>(
     target: ArrayViewMutD<'_, T>,
     indices: &[ArrayViewD<'_, i64>],
     values: ArrayViewD<'_, T>,
-    combine: impl Fn(T, T) -> T + Copy,
+    combine: impl Fn(T, T) -> T + Copy + Sync,
 ) {
     let (positions, extent) = positions(target.shape(), indices);
     let values = dense(&values);
@@ -341,10 +302,13 @@ fn merge<T: Element>(
     Extent { outer, len, inner }: Extent,
     index: &[i64],
     values: &[T],
-    combine: impl Fn(T, T) -> T + Copy,
+    combine: impl Fn(T, T) -> T + Copy + Sync,
 ) {
     if len * inner == 0 || index.is_empty() {
         return;
+    }
+    if outer == 1 && inner >= LONG {
+        return merge_rows(target, inner, index, values, combine);
     }
     let mut steps = Steps::default();
     let blocks = target.chunks_exact_mut(len * inner).zip(values.chunks_exact(index.len() * inner));
@@ -365,6 +329,34 @@ fn merge<T: Element>(
             slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = combine(*slot, value));
         }
     }
+}
+
+/// Rows of so many elements are worth looking through the index for them.
+const LONG: usize = 64;
+
+/// `merge` into rows of so many elements. Whoever has some of them looks through the whole index, so that what goes into
+/// one of them goes there in order.
+fn merge_rows<T: Element>(
+    target: &mut [T],
+    inner: usize,
+    index: &[i64],
+    values: &[T],
+    combine: impl Fn(T, T) -> T + Copy + Sync,
+) {
+    let rows = target.len() / inner;
+    let parts = (index.len() * inner).div_ceil(FETCHED);
+    parallel_parts(target, rows.div_ceil(parts).max(rows.div_ceil(LONG)) * inner, |start, part| {
+        let (first, count, mut steps) = (start / inner, part.len() / inner, Steps::default());
+        for (&index, values) in index.iter().zip(values.chunks_exact(inner)) {
+            let row = (index as usize).wrapping_sub(first);
+            if row >= count {
+                continue;
+            }
+            steps.take(inner);
+            let slots = &mut part[row * inner..][..inner];
+            slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = combine(*slot, value));
+        }
+    });
 }
 
 /// How many elements are not zero.

@@ -1,12 +1,45 @@
 //! Functions of Bessel and Airy that have no derivatives here.
 
-pub use libm::{j0, j1, y0, y1};
 use std::f64::consts::{FRAC_PI_4, PI};
 
 use crate::dtype::Real;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Function;
+
+/// J₀ or J₁, or Y₀ or Y₁
+#[derive(Clone, Copy)]
+pub struct Oscillating<const IS_SECOND: bool> {
+    /// Whether it is that of order 1.
+    pub is_first: bool,
+}
+
+impl<const IS_SECOND: bool> Function<0> for Oscillating<IS_SECOND> {
+    const SLOW: bool = true;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        math::bessel::<A, IS_SECOND>(x, self.is_first)
+    }
+
+    const HAS_FAR: bool = true;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, x: T, []: [T; 0]) -> bool {
+        math::is_many_turns(x)
+    }
+
+    fn far<T: Real>(&self, x: T, []: [T; 0]) -> T {
+        let function = match (IS_SECOND, self.is_first) {
+            (false, false) => libm::j0,
+            (false, true) => libm::j1,
+            (true, false) => libm::y0,
+            (true, true) => libm::y1,
+        };
+        // Of a wave nothing is known at its end.
+        if x.is_infinite() { T::from_f64(f64::NAN) } else { T::from_f64(function(x.to_f64())) }
+    }
+}
 
 /// K₀ or K₁, times exp(x) if it is scaled
 #[derive(Clone, Copy)]
@@ -93,6 +126,58 @@ mod tests {
     use crate::kernels::testing::written;
     use crate::kernels::vector;
 
+    /// Values of both kinds, by order.
+    const KNOWN: [[(f64, f64); 10]; 4] = [
+        [
+            (-30.0, -0.08636798358104021),
+            (-3.0, -0.26005195490193345),
+            (0.0, 1.0),
+            (1e-08, 1.0),
+            (2.404825557695773, -6.10876525973673e-17),
+            (5.5, -0.006843869417819197),
+            (7.99, 0.17399001312793258),
+            (8.01, 0.16929736911054297),
+            (1000.5, 0.01948655998713014),
+            (2000000000.0, 1.6637792150871032e-05),
+        ],
+        [
+            (-30.0, 0.11875106261662294),
+            (-3.0, -0.3390589585259365),
+            (0.0, 0.0),
+            (1e-08, 5e-09),
+            (3.8317059702075125, -6.149807356994906e-17),
+            (7.0, -0.004682823482345833),
+            (7.99, 0.23320071425350178),
+            (8.01, 0.236047103630834),
+            (1000.5, 0.016027715373203338),
+            (2000000000.0, 6.441564917144879e-06),
+        ],
+        [
+            (1e-300, -439.8351636227653),
+            (1e-08, -11.80077387717953),
+            (0.5, -0.44451873350670656),
+            (0.9, 0.005628306635205559),
+            (3.0, 0.3768500100127904),
+            (5.5, -0.339480592881911),
+            (7.99, 0.22192874178576452),
+            (8.01, 0.22508990929357914),
+            (1000.5, 0.016017974964604328),
+            (2000000000.0, 6.441564912985431e-06),
+        ],
+        [
+            (1e-300, -6.366197723675813e+299),
+            (1e-08, -63661977.236758195),
+            (0.5, -1.471472392670243),
+            (2.2, 0.0014877892897633682),
+            (3.0, 0.3246744247918),
+            (5.5, -0.023758238956389618),
+            (7.99, -0.16048695141166464),
+            (8.01, -0.15562145403809824),
+            (1000.5, -0.019478557437521776),
+            (2000000000.0, -1.663779214926064e-05),
+        ],
+    ];
+
     fn close(f: impl Function<0>, bound: f64, known: &[(f64, f64)]) {
         let (x, expected): (Vec<f64>, Vec<f64>) = known.iter().copied().unzip();
         let found = written(x.len(), |out| vector::map(&x, [], out, f));
@@ -168,6 +253,12 @@ mod tests {
                 (600.0, 0.05119829772547244),
             ],
         );
+        let first = |is_first| Oscillating::<false> { is_first };
+        let second = |is_first| Oscillating::<true> { is_first };
+        close(first(false), 2e-14, &KNOWN[0]);
+        close(first(true), 2e-14, &KNOWN[1]);
+        close(second(false), 2e-14, &KNOWN[2]);
+        close(second(true), 2e-14, &KNOWN[3]);
         close(
             Airy,
             2e-13,
@@ -211,6 +302,16 @@ mod tests {
             for found in [of(false), of(true)] {
                 assert!(found[0] == infinity && found[1] == 0.0 && found[2].is_nan() && found[3].is_nan());
             }
+        }
+        let ends = [-0.0, infinity, -infinity, -1.0, nan];
+        let first =
+            |is_first| written(5, |out| vector::map(&ends, [], out, Oscillating::<false> { is_first }));
+        let (even, odd) = (first(false), first(true));
+        assert!(even[0] == 1.0 && odd[0] == 0.0 && odd[0].is_sign_negative());
+        assert!([even, odd].iter().all(|found| [1, 2, 4].iter().all(|&end| found[end].is_nan())));
+        for is_first in [false, true] {
+            let found = written(5, |out| vector::map(&ends, [], out, Oscillating::<true> { is_first }));
+            assert!(found[0] == -infinity && found[1..].iter().all(|found| found.is_nan()));
         }
         let found = written(4, |out| vector::map(&[0.0, infinity, 1e12, nan], [], out, Spherical));
         assert!(found[0] == 1.0 && found[1] == 0.0 && found[2].abs() < 1e-12 && found[3].is_nan());

@@ -162,9 +162,7 @@ fn spaced_complex(start: Scalar, end: Scalar, steps: i64, dtype: DType, spacing:
     let shape = shape::checked_shape(&[steps])?;
     let elements = storage::collected(shape[0], (0..steps).map(|index| spacing.of(value(index))))?;
     let array = Array::from_slice(&shape, &elements)?;
-    let range = Tensor::from_array(copy::as_type(&array, dtype)?.into_owned());
-    recording::fixed(&range)?;
-    Ok(range)
+    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
 }
 
 fn spaced(start: Scalar, end: Scalar, steps: i64, dtype: DType, spacing: Spacing) -> Result<Tensor> {
@@ -198,16 +196,23 @@ fn spaced(start: Scalar, end: Scalar, steps: i64, dtype: DType, spacing: Spacing
 
 /// `linspace` between the elements of two arrays of floating-point numbers, a row for each pair.
 pub fn linspaces(starts: &Tensor, ends: &Tensor, steps: i64) -> Result<Tensor> {
-    let (dtype, shape) = (starts.dtype(), shape::checked_shape(&[starts.numel() as i64, steps])?);
+    let range = spaced_rows(&starts.to_vec::<f64>()?, &ends.to_vec::<f64>()?, steps, starts.dtype())?;
+    recording::fixed(&range)?;
+    Ok(range)
+}
+
+/// Rows of so many numbers at equal distances, from starts to ends.
+pub(crate) fn spaced_rows(starts: &[f64], ends: &[f64], steps: i64, dtype: DType) -> Result<Tensor> {
+    let shape = shape::checked_shape(&[starts.len() as i64, steps])?;
     if !dtype.is_float() {
         return Err(Error::NotImplementedFor { operation: "linspace_cpu", dtype }.into());
     }
     let mut array = Array::uninit_shape(&shape, dtype.wide())?;
-    let ends = starts.to_vec::<f64>()?.into_iter().zip(ends.to_vec::<f64>()?);
     dispatch!(float dtype.wide(), T => {
         // Rows of nothing are none.
         let rows = array.fresh::<T>().chunks_mut(shape[1].max(1));
-        rows.zip(ends).for_each(|(row, (start, end))| space_out(row, start, end, dtype, |x| x));
+        let ends = starts.iter().zip(ends);
+        rows.zip(ends).for_each(|(row, (&start, &end))| space_out(row, start, end, dtype, |x| x));
     }, else {
         unreachable!("of floating-point numbers the wider ones are floating-point numbers")
     });

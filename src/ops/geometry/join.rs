@@ -1,5 +1,6 @@
 //! Several tensors as one.
 
+pub mod diagonal;
 mod directly;
 
 use std::sync::Arc;

@@ -18,13 +18,14 @@ use crate::graph::mode;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Rule};
 use crate::ops::creation::{cast, copy, create};
-use crate::ops::div;
+use crate::ops::geometry::part::{self, Part};
 use crate::ops::geometry::reshape;
 use crate::ops::geometry::squeeze;
 use crate::ops::geometry::squeeze::Squeezed;
 use crate::ops::indexing::along;
 use crate::ops::pointwise::clamp;
 use crate::ops::reduction::reduce;
+use crate::ops::{add_, div};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage;
 use crate::tensor::{Array, Creation, Tensor};
@@ -104,6 +105,20 @@ pub(crate) fn write_back(source: SharedLayout, window: SharedLayout, gradient: &
     apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
+/// Of so many pieces each is added by itself.
+const PIECES: usize = 16;
+
+/// How many parts of a layout, by the last dimensions, show no element twice.
+fn pieces(layout: &Layout) -> usize {
+    let (mut pieces, mut part) = (1, layout.clone());
+    while !part.is_non_overlapping() {
+        let dim = part.ndim() - 1;
+        pieces *= part.shape()[dim].max(1);
+        part = part.selected(dim, 0);
+    }
+    pieces
+}
+
 /// A line of memory in which a tensor and a window of it lie.
 struct Line<'a> {
     /// Which element of the memory that the layouts speak of is its first.
@@ -153,11 +168,29 @@ impl<'a> Line<'a> {
             cast::copy_(&self.shown(&line, &layout)?, &values)?;
             return Ok(line);
         }
+        if pieces(&layout) <= PIECES {
+            self.add_pieces(&line, &layout, &values)?;
+            return Ok(line);
+        }
         let numbers = places(&layout).map(|place| (place - self.start) as i64);
         let numbers = storage::collected(layout.numel(), numbers)?;
         let numbers = Tensor::from_array(Array::from_slice(&[numbers.len()], &numbers)?);
         let values = reshape::reshape_to(&values, &[numbers.numel()])?;
         along::index_add(&line, 0, &numbers, &values, Scalar::Int(1))
+    }
+
+    /// Adds values laid out in this way: those of one place along the last dimension after those of another, as long as
+    /// elements are shown several times.
+    fn add_pieces(&self, line: &Tensor, layout: &Layout, values: &Tensor) -> Result<()> {
+        if layout.is_non_overlapping() {
+            return add_(&self.shown(line, layout)?, values);
+        }
+        let dim = layout.ndim() - 1;
+        for index in 0..layout.shape()[dim] {
+            let part = Part::Select { dim, index };
+            self.add_pieces(line, &part.layout(layout)?, &part::take(values, part)?)?;
+        }
+        Ok(())
     }
 
     /// The line as a layout shows it.

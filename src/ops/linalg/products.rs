@@ -1,6 +1,7 @@
 //! Products of matrices and vectors whose ranks are fixed: `mm`, `bmm`, `mv`; `dot` in `vectors`. Operands of any
 //! rank stand in `matmul`, what the rules of all products share in `bilinear`.
 
+pub mod chain;
 mod checks;
 pub(in crate::ops) mod vectors;
 

@@ -37,9 +37,10 @@ impl<const UPPER: bool> Elementwise2 for Incomplete<UPPER> {
 
     fn real<T: Real>(&self, a: T, x: T) -> T {
         let (a, x) = (a.to_f64(), x.to_f64());
+        let least = if T::DTYPE == DType::Float32 { f64::from(f32::EPSILON) / 4.0 } else { f64::EPSILON };
         T::from_f64(match (self.order, UPPER) {
-            (0, true) => incomplete::upper(a, x),
-            (0, false) => incomplete::lower(a, x),
+            (0, true) => incomplete::upper(a, x, least),
+            (0, false) => incomplete::lower(a, x, least),
             (order, true) => -incomplete::lower_derivative(order.into(), a, x),
             (order, false) => incomplete::lower_derivative(order.into(), a, x),
         })

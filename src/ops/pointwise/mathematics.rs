@@ -5,7 +5,7 @@ use crate::dispatch::{default_dtype, fixed, unary};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::bessel;
-use crate::kernels::pointwise::bessel::SecondKind;
+use crate::kernels::pointwise::bessel::{Oscillating, SecondKind};
 use crate::kernels::pointwise::polynomials;
 use crate::kernels::pointwise::polynomials::Family;
 use crate::ops::creation::{cast, create};
@@ -21,11 +21,6 @@ fn real(x: &Tensor, dtype: DType, operation: &'static str) -> Result<Tensor> {
         () if dtype.is_float() => cast::to_dtype(&x.detach(), dtype),
         () => cast::to_dtype(&x.detach(), default_dtype::get()),
     }
-}
-
-/// `f` of every element, in the default type if they are integers.
-pub fn each(x: &Tensor, operation: &'static str, f: fn(f64) -> f64) -> Result<Tensor> {
-    fixed::map(&real(x, x.dtype(), operation)?, f)
 }
 
 /// Polynomials at the elements of the first operand, as the second numbers them; of 2x - 1 if `shifted`.
@@ -49,16 +44,6 @@ pub fn polynomial(
 }
 
 const OF_X: &[&str] = &["(Tensor x, *, Tensor out=None)"];
-
-/// A function of every element.
-macro_rules! function {
-    ($name:literal, $function:path, $doc:literal) => {
-        inner(concat!("special_", $name), ONE_OUT, $doc, |a| {
-            each(a.tensor(0)?, concat!($name, "_cpu"), $function).reply()
-        })
-        .written(&OutPolicy::COMPARED)
-    };
-}
 
 /// A function of every element that is written for vectors.
 macro_rules! evaluated {
@@ -102,10 +87,30 @@ const POLYNOMIAL: &[&str] = &[
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
     evaluated!("airy_ai", bessel::Airy, "The Airy function Ai.", OF_X),
-    function!("bessel_j0", bessel::j0, "The Bessel function of the first kind of order 0."),
-    function!("bessel_j1", bessel::j1, "The Bessel function of the first kind of order 1."),
-    function!("bessel_y0", bessel::y0, "The Bessel function of the second kind of order 0."),
-    function!("bessel_y1", bessel::y1, "The Bessel function of the second kind of order 1."),
+    evaluated!(
+        "bessel_j0",
+        Oscillating::<false> { is_first: false },
+        "The Bessel function of the first kind of order 0.",
+        ONE_OUT
+    ),
+    evaluated!(
+        "bessel_j1",
+        Oscillating::<false> { is_first: true },
+        "The Bessel function of the first kind of order 1.",
+        ONE_OUT
+    ),
+    evaluated!(
+        "bessel_y0",
+        Oscillating::<true> { is_first: false },
+        "The Bessel function of the second kind of order 0.",
+        ONE_OUT
+    ),
+    evaluated!(
+        "bessel_y1",
+        Oscillating::<true> { is_first: true },
+        "The Bessel function of the second kind of order 1.",
+        ONE_OUT
+    ),
     modified!("modified_bessel_i0", I0, "The modified Bessel function of the first kind of order 0."),
     modified!("modified_bessel_i1", I1, "The modified Bessel function of the first kind of order 1."),
     evaluated!(

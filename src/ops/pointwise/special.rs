@@ -103,11 +103,27 @@ special! {
     Erfcx, "erfcx", "SpecialErfcxBackward0", Input, math::erfcx,
     |x, y| sub(&mul(&mul(x, 2.0)?, y)?, FRAC_2_SQRT_PI), first = true
 }
-special! {
-    /// Φ(y) = x with the distribution Φ of normal numbers,  dy/dx = √(2π) exp(y²/2)
-    Ndtri, "ndtri_cpu", "SpecialNdtriBackward0", Output, math::normal_quantile,
-    |y| mul(&exp(&mul(&square(y)?, 0.5)?)?, (2.0 * PI).sqrt())
+/// Φ(y) = x with the distribution Φ of normal numbers,  dy/dx = √(2π) exp(y²/2)
+#[derive(Clone, Copy)]
+pub struct Ndtri;
+
+impl Elementwise for Ndtri {
+    const NAME: &'static str = "ndtri_cpu";
+    const NODE: &'static str = "SpecialNdtriBackward0";
+    const KEEPS: Keeps = Keeps::Output;
+    const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::normal_quantile(x)
+    }
+
+    fn derivative(&self, y: &Tensor) -> Result<Tensor> {
+        mul(&exp(&mul(&square(y)?, 0.5)?)?, (2.0 * PI).sqrt())
+    }
 }
+
 special! {
     /// y = I₀(x),  dy/dx = I₁(x)
     I0, "i0_vml_cpu", "I0Backward0", Input, math::i0, |x| unary::apply(I1, x)

@@ -5,10 +5,12 @@ use smallvec::SmallVec;
 
 use crate::dispatch::modes::recording;
 use crate::dispatch::{batch, long_work};
-use crate::dtype::{DType, Element};
+use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::sorting::tally;
-use crate::ops::creation::{cast, copy, create};
+use crate::ops::creation::{cast, copy, create, ranges};
+use crate::ops::geometry::reshape;
+use crate::ops::reduction::extremes_over;
 use crate::shape::{self, Dims};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
@@ -91,6 +93,60 @@ pub fn histograms(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
     recording::whole("histc", &[rows, edges], |given| counts_between(given[0], given[1]))
 }
 
+/// How many elements lie in each of `bins` ranges of one width: between bounds, or if those are equal, between the least
+/// and the greatest element.
+pub fn histc(x: &Tensor, bins: i64, bounds: [Scalar; 2]) -> Result<Tensor> {
+    recording::whole("histc", &[x], move |given| counts_in_ranges(given[0], bins, bounds, 0))
+}
+
+/// `histc` of samples along `lead` first dimensions.
+fn counts_in_ranges(x: &Tensor, bins: i64, bounds: [Scalar; 2], lead: usize) -> Result<Tensor> {
+    let each = |tensors: &[Tensor]| counts_in_ranges(&tensors[0], bins, bounds, lead + 1);
+    if let Some(counts) = batch::together(&[x], "histc", &each) {
+        return counts;
+    }
+    let dtype = if x.dtype().is_half() { x.dtype().wide() } else { x.dtype() };
+    let mut shape: Dims = x.layout().shape()[..lead].into();
+    let count: usize = shape.iter().product();
+    let rows = reshape::reshape_to(&cast::to_dtype(x, dtype)?, &[count, x.numel() / count])?;
+    let [low, high] = bounds.map(Scalar::to_f64);
+    let (mut lows, mut highs) = match low == high && x.numel() > 0 {
+        true => (of_rows(&rows, extremes_over::amin)?, of_rows(&rows, extremes_over::amax)?),
+        false => {
+            for bound in bounds {
+                create::check_value(bound, dtype)?;
+            }
+            (storage::filled(count, dtype.rounded(low))?, storage::filled(count, dtype.rounded(high))?)
+        }
+    };
+    let mut ranges = lows.iter().zip(&highs);
+    if let Some((&low, &high)) = ranges.find(|(low, high)| !low.is_finite() || !high.is_finite()) {
+        return Err(Error::HistogramInfinite { low, high }.into());
+    }
+    if low > high {
+        return Err(Error::HistogramBackwards {}.into());
+    }
+    if !matches!(dtype, DType::Float32 | DType::Float64) {
+        let operation = if dtype == DType::Bool { "linspace_cpu" } else { "histogram_cpu" };
+        return Err(Error::NotImplementedFor { operation, dtype }.into());
+    }
+    // Around a single number there is one on each side.
+    for (low, high) in lows.iter_mut().zip(&mut highs).filter(|(low, high)| low == high) {
+        (*low, *high) = (dtype.rounded(*low - 1.0), dtype.rounded(*high + 1.0));
+    }
+    let edges = ranges::spaced_rows(&lows, &highs, bins.saturating_add(1), dtype)?;
+    shape.push(bins as usize);
+    cast::to_dtype(&reshape::reshape_to(&counts_between(&rows, &edges)?, &shape)?, x.dtype())
+}
+
+/// What is left of each row of a matrix.
+fn of_rows(rows: &Tensor, extreme: fn(&Tensor, &[i64], bool) -> Result<Tensor>) -> Result<Vec<f64>> {
+    if rows.dtype().is_complex() || rows.dtype().is_float8() {
+        return Err(Error::NotImplementedFor { operation: "aminmax_cpu", dtype: rows.dtype() }.into());
+    }
+    extreme(rows, &[1], false)?.to_vec::<f64>()
+}
+
 fn counts_between(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
     let dtype = rows.dtype();
     let (count, width) = (rows.layout().shape().first().copied().unwrap_or(1).max(1), edges.numel());
@@ -122,6 +178,12 @@ pub const ENTRIES: &[Entry] = &[
         |a| bincount(a.tensor(0)?, a.optional_tensor(1), a.int(2)?).reply(),
     )
     .operators(&[("-", "bincount")]),
+    inner(
+        "histc",
+        &["(Tensor input, int bins, Number min, Number max)"],
+        "How many elements lie in each of so many ranges of one width.",
+        |a| histc(a.tensor(0)?, a.int(1)?, [a.number(2)?, a.number(3)?]).reply(),
+    ),
     inner(
         "histograms",
         &["(Tensor input, Tensor edges)"],

@@ -225,6 +225,9 @@ fn joins() -> Vec<Sample> {
         }),
         sample("cat", vec![signed(&[2, 3])], |x| join::cat(&[&permute::t(&x[0])?, &permute::t(&x[0])?], 0)),
         sample("cat", vec![signed(&[])], |x| join::hstack(&[&x[0], &x[0]])),
+        sample("block_diag", vec![signed(&[2, 1]), positive(&[2]), signed(&[])], |x| {
+            join::diagonal::block_diag(&[&x[0], &x[1], &x[2], &x[0]])
+        }),
         sample("stack", vec![signed(&[2]), positive(&[2])], |x| join::stack(&[&x[0], &x[1], &x[0]], 1)),
         several("expand", vec![signed(&[2]), signed(&[3])], |x| join::meshgrid(&[&x[0], &x[1]], "xy")),
     ]

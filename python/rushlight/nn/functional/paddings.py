@@ -52,31 +52,16 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
 def _circular(input: Tensor, pad: Sequence[int]) -> Tensor:
     """Pad with what comes next when dimensions are rings."""
+    shape = list(input.shape)
     for pair in range(len(pad) // 2):
         dim = input.dim() - 1 - pair
         before, behind = pad[2 * pair], pad[2 * pair + 1]
-        size = input.shape[dim]
+        size = shape[dim]
         if before > size or behind > size:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + before + behind < 0:
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
-    dims = [(input.dim() - 1 - pair, pad[2 * pair], pad[2 * pair + 1]) for pair in range(len(pad) // 2)]
-    shape = list(input.shape)
-    for dim, before, behind in dims:
         shape[dim] += before + behind
     padded = input.new_empty(shape)
-    middle = padded
-    for dim, before, behind in dims:
-        start, end = max(-before, 0), input.shape[dim] - max(-behind, 0)
-        middle = middle.narrow(dim, max(before, 0), end - start)
-        input = input.narrow(dim, start, end - start)
-    middle.copy_(input)
-    for dim, before, behind in dims:
-        size = padded.shape[dim]
-        if before > 0:
-            last = padded.narrow(dim, size - before - max(behind, 0), before)
-            padded.narrow(dim, 0, before).copy_(last)
-        if behind > 0:
-            first = padded.narrow(dim, max(before, 0), behind)
-            padded.narrow(dim, size - behind, behind).copy_(first)
+    _nn.fill_rings(padded, input, pad)
     return padded

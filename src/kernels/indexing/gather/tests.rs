@@ -129,9 +129,30 @@ fn the_result_is_the_same_at_any_number_of_threads() {
     let a = numbers(&[500, 300]);
     let index = indices(&[500, 400], 300);
     let rows: Vec<i64> = (0..700).map(|row| row * 13 % 500).collect();
+    let values = ArrayD::from_shape_fn(IxDyn(&[700, 300]), |index| 0.1 * (index[0] * 7 + index[1]) as f64);
     let [one, two, four] = at_thread_counts(|| {
         let gathered = written(200_000, |out| gather(a.view(), 1, index.view(), out));
-        (gathered, written(210_000, |out| index_select(a.view(), 0, &rows, out)))
+        let mut added = ArrayD::<f64>::zeros(IxDyn(&[500, 300]));
+        index_combine(added.view_mut(), 0, &rows, values.view(), |a, b| a + b);
+        (gathered, written(210_000, |out| index_select(a.view(), 0, &rows, out)), added)
     });
     assert!(one == two && one == four);
+    let mut expected = ArrayD::<f64>::zeros(IxDyn(&[500, 300]));
+    for (&row, values) in rows.iter().zip(values.outer_iter()) {
+        expected.index_axis_mut(Axis(0), row as usize).zip_mut_with(&values, |sum, value| *sum += value);
+    }
+    assert_eq!(one.2, expected);
+}
+
+#[test]
+fn a_bad_index_is_found_among_many() {
+    let mut index = ArrayD::<i64>::zeros(IxDyn(&[100_000]));
+    assert_eq!(first_bad(index.view(), 7, false), None);
+    for (place, bad) in [(99_999, 7), (70_000, i64::MAX), (40_000, i64::MIN), (5, -8)] {
+        index[[place]] = bad;
+        assert_eq!(first_bad(index.view(), 7, false), Some(bad));
+        assert_eq!(first_bad(index.view(), 7, true), Some(bad));
+    }
+    index.fill(-7);
+    assert_eq!((first_bad(index.view(), 7, true), first_bad(index.view(), 7, false)), (None, Some(-7)));
 }

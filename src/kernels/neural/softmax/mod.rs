@@ -7,7 +7,7 @@ mod short;
 
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::dtype::Real;
 use crate::kernels::geometry::dense::{Extent, dense};
@@ -19,17 +19,20 @@ use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::simd::{Calculation, calculated};
 use crate::kernels::turned::A_FEW;
 use formulas::{Backward, Formula, Forward, Lines, LogSumExp, Tile};
-use short::{Short, Turned};
+use short::{Beside, Short, Turned};
 
 /// Columns of a tile, at the least and at the most; in between, what stays in near memory.
 const WIDTHS: [usize; 2] = [64, 512];
+
+/// So many columns of few rows are taken as they stand, several matrices together.
+const BESIDE: RangeInclusive<usize> = 8..=32;
 
 /// So few columns are turned to be rows, if they are no more elements than these.
 const NARROW: usize = 32;
 const TURNED: usize = 1 << 20;
 
 /// Elements that are worth another thread: each is raised to a power, most are read more than once.
-const WORTH: usize = GRAIN / 4;
+const WORTH: usize = GRAIN / 16;
 
 /// `exp(x) / sum(exp(x))`; where all elements are infinitely small, zeros if that is to be `safe`.
 pub fn softmax<T: Real>(view: ArrayViewD<'_, T>, axis: usize, safe: bool, out: &mut [MaybeUninit<T>]) {
@@ -100,6 +103,13 @@ fn along<T: Real, F: Turned<N>, const N: usize>(
             Rows { formula, inputs: from_block(start), len, lines, out }.calculate(is_short);
         });
     }
+    // Sums are rarely asked for of so few.
+    if const { !F::SINGLE } && BESIDE.contains(&inner) && formula.is_short::<T>(len) {
+        return parallel_parts(out, several, |start, out| {
+            let rows = Rows { formula, inputs: from_block(start), len, lines, out };
+            calculated(Beside { rows, columns: inner });
+        });
+    }
     if block <= TURNED && inner < NARROW {
         return parallel_parts(out, several, |start, out| {
             turned(
@@ -121,6 +131,7 @@ fn along<T: Real, F: Turned<N>, const N: usize>(
         });
     }
     let width = (GRAIN / len).clamp(WIDTHS[0], WIDTHS[1]);
+    let width = width - width % WIDTHS[0];
     let tiles = count * inner.div_ceil(width);
     let (mut places, mut starts) = (interrupt::room(tiles * lines), interrupt::room(tiles));
     for (index, out) in out.chunks_mut(block_out).enumerate() {
@@ -238,7 +249,8 @@ mod tests {
     #[test]
     fn both_forms_and_their_backward_follow_their_formulas_along_every_axis() {
         let (a, b) = (numbers(&[5, 67, 78]), numbers(&[3, 20, 9]));
-        for view in [a.view(), a.t(), b.view()] {
+        let (c, d) = (numbers(&[7, 3, 16]), numbers(&[2, 12, 31]));
+        for view in [a.view(), a.t(), b.view(), c.view(), d.view()] {
             for axis in 0..3 {
                 let sum = |x: &ArrayD<f64>| x.sum_axis(Axis(axis)).insert_axis(Axis(axis));
                 let exp = view.mapv(f64::exp);

@@ -9,7 +9,7 @@ use crate::kernels::lanes::visit;
 use crate::kernels::merge::{Greater, Merge};
 use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
 use crate::kernels::simd::Calculation;
-use crate::kernels::turned::{Line, SIDE, each_block};
+use crate::kernels::turned::{Line, SIDE, each_block, each_block_of_columns};
 
 /// A function along rows of `N` arrays that may be short.
 pub(super) trait Turned<const N: usize>: Formula<N> {
@@ -64,6 +64,28 @@ impl<F: Turned<N>, T: Real, const N: usize> Calculation<T> for Short<'_, F, T, N
         let Rows { formula, inputs, len, lines, out } = self.0;
         let count = out.len() / lines * len;
         formula.short::<A>(inputs.map(|input| &input[..count]), [len, lines], out);
+    }
+}
+
+/// Some matrices whose columns are short and few.
+pub(super) struct Beside<'a, F, T, const N: usize> {
+    pub(super) rows: Rows<'a, F, T, N>,
+    pub(super) columns: usize,
+}
+
+impl<F: Turned<N>, T: Real, const N: usize> Calculation<T> for Beside<'_, F, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        let Rows { formula, inputs, len, lines, out } = self.rows;
+        each_block_of_columns(
+            inputs,
+            [len, lines, self.columns],
+            out,
+            #[inline(always)]
+            |inputs, out| formula.lines::<A>(inputs, out),
+        );
     }
 }
 

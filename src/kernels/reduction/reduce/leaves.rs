@@ -10,12 +10,16 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::named::{greater, less};
 use super::rows::{LANES, LEAF, whole_rows};
+use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::wide::{Wide, lanes};
 
 /// How elements are taken together.
 pub(super) trait Merge: Copy + 'static {
+    /// Whether it is the same in which order elements are taken together.
+    const FREE: bool = false;
+
     /// What no element is, so that it changes nothing.
     fn identity<T: Wide>() -> T;
 
@@ -82,6 +86,8 @@ impl Merge for Product {
 pub(super) struct Extreme<const GREATEST: bool>;
 
 impl<const GREATEST: bool> Merge for Extreme<GREATEST> {
+    const FREE: bool = true;
+
     fn identity<T: Wide>() -> T {
         if GREATEST { T::LOWEST } else { T::HIGHEST }
     }
@@ -112,9 +118,13 @@ const NEAR: usize = 64;
 
 impl<'a, T: Copy + Default + Send + Sync + 'static> Leaves<'a, T> {
     /// The rows of a view that is reduced along its last axis, if each is a leaf of several lanes and there are vectors of
-    /// such elements.
+    /// such elements. Where any order will do, rows may be longer than leaves, and the whole view may be a row.
     pub(super) fn new<M: Merge>(view: &ArrayViewD<'a, T>, axes: &[usize]) -> Option<Self> {
-        let (elements, len) = whole_rows(view, axes, |len| (LANES..=LEAF).contains(&len) && view.ndim() > 1)?;
+        let (elements, len) = match M::FREE {
+            true if axes.len() == view.ndim() && view.len() >= LANES => (view.to_slice()?, view.len()),
+            true => whole_rows(view, axes, |len| len >= LANES)?,
+            false => whole_rows(view, axes, |len| (LANES..=LEAF).contains(&len) && view.ndim() > 1)?,
+        };
         let (single, double): (FoldRows<f32>, FoldRows<f64>) = (fold_rows::<f32, M>, fold_rows::<f64, M>);
         let all: [&dyn Any; 2] = [&single, &double];
         let fold = all.into_iter().find_map(|fold| fold.downcast_ref::<FoldRows<T>>().copied())?;
@@ -124,6 +134,18 @@ impl<'a, T: Copy + Default + Send + Sync + 'static> Leaves<'a, T> {
     /// Puts the state of each row.
     pub(super) fn fold<V: Send>(&self, out: &mut [V], put: impl Fn(&mut V, T) + Sync) {
         let Leaves { elements, len, fold } = *self;
+        if let ([out], true) = (&mut *out, len > GRAIN) {
+            // Of a single row there are parts, if any order will do.
+            let mut states = interrupt::filled(len.div_ceil(GRAIN), T::default());
+            parallel_parts(&mut states, 1, |start, states| {
+                for (state, part) in states.chunks_mut(1).zip(elements[start * GRAIN..].chunks(GRAIN)) {
+                    fold(part, part.len(), state);
+                }
+            });
+            let mut state = [T::default()];
+            fold(&states, states.len(), &mut state);
+            return put(out, state[0]);
+        }
         parallel_parts(out, (GRAIN / len).max(1), |start, part| {
             let rows = elements[start * len..].chunks(NEAR * len);
             for (part, rows) in part.chunks_mut(NEAR).zip(rows) {
@@ -172,6 +194,21 @@ fn leaf<T: Wide, M: Merge, S: Simd, const V: usize>(simd: S, row: &[T]) -> T {
     let nothing = T::splat(simd, M::identity());
     let (chunks, rest) = row.as_chunks::<LANES>();
     let mut states = [nothing; V];
+    let (pairs, chunks) = if M::FREE { chunks.as_chunks::<2>() } else { ([].as_slice(), chunks) };
+    if !pairs.is_empty() {
+        // Twice as many need not wait for each other.
+        let mut others = [nothing; V];
+        for [chunk, next] in pairs {
+            let chunks = T::vectors::<S>(chunk).0.iter().zip(T::vectors::<S>(next).0);
+            for ((state, other), (&x, &y)) in states.iter_mut().zip(&mut others).zip(chunks) {
+                *state = M::merge::<T, S>(simd, *state, M::map::<T, S>(simd, x));
+                *other = M::merge::<T, S>(simd, *other, M::map::<T, S>(simd, y));
+            }
+        }
+        for (state, other) in states.iter_mut().zip(others) {
+            *state = M::merge::<T, S>(simd, *state, other);
+        }
+    }
     for chunk in chunks {
         for (state, &x) in states.iter_mut().zip(T::vectors::<S>(chunk).0) {
             *state = M::merge::<T, S>(simd, *state, M::map::<T, S>(simd, x));

@@ -1,22 +1,24 @@
 //! Elements added before and behind: a number, or what is there already, mirrored or repeated.
 
+mod inner;
+
 use crate::graph::shown::shown;
 use crate::schema::{Entry, IntoReply, function, inner};
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
-use super::resample::{Axis, Resample};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::neural::taps::Taps;
+use crate::kernels::geometry::framed::{Frame, framed};
 use crate::ops::creation::{copy, create};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
+pub use inner::{Inner, fill_rings, inner_pad};
 
 /// y = x with `value` around it; negative numbers cut elements off
 ///
@@ -53,6 +55,30 @@ impl ConstantPad {
             Layout::strided(shape.clone(), from.strides().into(), source)?,
             Layout::strided(shape, to.strides().into(), target)?,
         ))
+    }
+
+    /// Writes elements that lie in order with what is around them, in one pass. Says whether they do.
+    fn framed(&self, x: &Array, y: &mut Array) -> Result<bool> {
+        let value = Array::from_scalar(self.value, x.dtype.resolved())?;
+        if x.dtype.is_pending() || !x.layout.is_contiguous() || y.layout.numel() == 0 {
+            return Ok(false);
+        }
+        // What is in front of the dimensions that are padded is one dimension.
+        let count = self.pad.len() / 2;
+        let sizes = x.layout.shape().iter().rev().zip(y.layout.shape().iter().rev());
+        let mut frames: SmallVec<[Frame; 4]> = sizes
+            .zip(self.pad.chunks_exact(2))
+            .map(|((&size, &whole), pads)| Frame { size, before: pads[0], whole })
+            .collect();
+        let lead = x.layout.shape()[..x.layout.ndim() - count].iter().product();
+        frames.push(Frame { size: lead, before: 0, whole: lead });
+        dispatch!(bits x.dtype, T => {
+            let (Some(elements), Some(value)) = (x.slice::<T>(), value.first_element::<T>()) else {
+                return Ok(false);
+            };
+            framed(elements, &frames, value, y.fresh::<T>());
+        });
+        Ok(true)
     }
 
     fn sizes(&self, given: &[usize]) -> Result<Vec<usize>> {
@@ -93,10 +119,12 @@ impl Op for ConstantPad {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
-        copy::fill(&y, self.value)?;
-        let (source, target) = self.common(&x.layout, &y.layout)?;
-        copy::write(&y.with_layout(target), &x.with_layout(source))?;
+        let mut y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
+        if !self.framed(x, &mut y)? {
+            copy::fill(&y, self.value)?;
+            let (source, target) = self.common(&x.layout, &y.layout)?;
+            copy::write(&y.with_layout(target), &x.with_layout(source))?;
+        }
         let y = match self.pad.iter().all(|&pad| pad == 0) {
             true => memory_order::like(y, &x.layout)?,
             false => memory_order::as_images(y, &x.layout, memory_order::spatial(&x.layout))?,
@@ -142,68 +170,6 @@ pub fn constant_pad(x: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor> {
     apply_one(ConstantPad { pad: pad.into(), value }, &[x])
 }
 
-/// With what a tensor is padded that is padded with itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inner {
-    /// With what is there, seen in a mirror at the edge.
-    Reflection,
-    /// With the element at the edge.
-    Replication,
-}
-
-/// The tensor with its own elements around it, in its last dimensions.
-pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
-    check(x, pad)?;
-    let layout = x.layout();
-    let spatial = pad.len() / 2;
-    // The first dimension may be that of samples, of which there may be none.
-    let sizes = &layout.shape()[usize::from(layout.ndim() == spatial + 2)..];
-    if sizes.contains(&0) {
-        let (least, most, shape) = (spatial + 1, spatial + 2, layout.shape().to_vec());
-        return Err(Error::PadNothing { least, most, shape }.into());
-    }
-    let axis = |pair: usize| -> Result<Axis> {
-        let dim = layout.ndim() - 1 - pair;
-        let (size, before, behind) = (layout.shape()[dim] as i64, pad[2 * pair], pad[2 * pair + 1]);
-        if kind == Inner::Reflection && (before >= size || behind >= size) {
-            let (padding, shape) = (vec![before, behind], layout.shape().to_vec());
-            return Err(Error::PadReflection { argument: 2 * pair + 4, padding, dim, shape }.into());
-        }
-        let output = padded(size, &[before, behind]).unwrap_or(i64::MIN);
-        if output < 1 {
-            return Err(Error::PadTooSmall { size, output, dim }.into());
-        }
-        let source = |place: i64| match place.saturating_sub(before) {
-            at if kind == Inner::Replication => at.clamp(0, size - 1),
-            at if at < 0 => -at,
-            at if at >= size => 2 * (size - 1) - at,
-            at => at,
-        };
-        let tap = |place: usize| std::iter::once((source(place as i64) as usize, 1.0));
-        let taps = Taps::new(output as usize, tap)?;
-        Ok(Axis { behind: pair, size: size as usize, taps })
-    };
-    let axes = (0..spatial).map(axis).collect::<Result<Vec<_>>>()?;
-    let names = match (kind, spatial) {
-        (Inner::Reflection, 1) => ["ReflectionPad1DBackward0", "ReflectionPad1DBackwardBackward0"],
-        (Inner::Reflection, 2) => ["ReflectionPad2DBackward0", "ReflectionPad2DBackwardBackward0"],
-        (Inner::Reflection, _) => ["ReflectionPad3DBackward0", "ReflectionPad3DBackwardBackward0"],
-        (Inner::Replication, 1) => ["ReplicationPad1DBackward0", "ReplicationPad1DBackwardBackward0"],
-        (Inner::Replication, 2) => ["ReplicationPad2DBackward0", "ReplicationPad2DBackwardBackward0"],
-        (Inner::Replication, _) => ["ReplicationPad3DBackward0", "ReplicationPad3DBackwardBackward0"],
-    };
-    let operation = match (kind, spatial) {
-        (Inner::Reflection, 1) => "reflection_pad1d",
-        (Inner::Reflection, 2) => "reflection_pad2d",
-        (Inner::Reflection, _) => "reflection_pad3d",
-        (Inner::Replication, 1) => "replication_pad1d",
-        (Inner::Replication, 2) => "replication_pad2d",
-        (Inner::Replication, _) => "replication_pad3d",
-    };
-    Resample { names, axes: axes.into(), transposed: false, operation, takes_complex: true, keeps: true }
-        .of_given(x, shown! { padding: pad })
-}
-
 const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
 
 /// The entries.
@@ -236,6 +202,12 @@ pub const ENTRIES: &[Entry] = &[
         ("ReflectionPad2DBackward0", "reflection_pad2d(Tensor self, int[4] padding) -> Tensor"),
         ("ReflectionPad3DBackward0", "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"),
     ]),
+    inner(
+        "fill_rings",
+        &["(Tensor self, Tensor input, int[] padding)"],
+        "Fills a tensor with another one and, around it, what comes next in dimensions that are rings.",
+        |a| fill_rings(a.tensor(0)?, a.tensor(1)?, &a.ints(2)?).reply(),
+    ),
     inner("replication_pad", INNER, "Pads the last dimensions with a replication of the border.", |a| {
         inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).reply()
     })

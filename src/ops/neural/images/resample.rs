@@ -111,7 +111,8 @@ impl Resample {
         Ok(array)
     }
 
-    fn turned(&self) -> Resample {
+    /// The transposed map.
+    pub(in crate::ops::neural) fn turned(&self) -> Resample {
         Resample { transposed: !self.transposed, keeps: false, ..self.clone() }
     }
 
