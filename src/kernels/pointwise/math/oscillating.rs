@@ -220,5 +220,6 @@ pub fn bessel<A: Arithmetic, const IS_SECOND: bool>(x: A, is_first: bool) -> A {
         let y = if x == zero { A::from_f64(f64::NEG_INFINITY) } else { y };
         return if x < zero { A::from_f64(f64::NAN) } else { y };
     }
-    if is_first { y * one.copysign(x) } else { y }
+    let y = if is_first { y * one.copysign(x) } else { y };
+    if x == zero && !is_first { one } else { y }
 }
