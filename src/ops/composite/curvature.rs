@@ -51,7 +51,9 @@ fn direction(gradient: &Tensor, turns: &[Turn<'_>], scale: &Tensor) -> Result<Ve
 /// The entries.
 pub const ENTRIES: &[Entry] = &[inner(
     "lbfgs_direction",
-    &["(Tensor gradient, Tensor[] changes, Tensor[] steps, Tensor[] shares, Tensor scale)"],
+    &[
+        "(Tensor gradient, Tensor[] changes, Tensor[] steps, Tensor[] shares, Tensor scale) -> tuple[Tensor, ...]",
+    ],
     "The direction of a step of L-BFGS, and the weights of the turns that it remembers.",
     |a| {
         let [changes, steps, shares] = [a.tensors(1)?, a.tensors(2)?, a.tensors(3)?];
