@@ -159,7 +159,7 @@ def histc(
     tensor([2., 1.])
     """
     _check_bins(bins, "histogram")
-    return native._written("histc", native._nn.histc(input.detach(), bins, min, max), out)
+    return native._written("histc", native._nn.tallies(input.detach(), bins, min, max), out)
 
 
 @taking(

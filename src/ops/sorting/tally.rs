@@ -95,11 +95,11 @@ pub fn histograms(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
 
 /// How many elements lie in each of `bins` ranges of one width: between bounds, or if those are equal, between the least
 /// and the greatest element.
-pub fn histc(x: &Tensor, bins: i64, bounds: [Scalar; 2]) -> Result<Tensor> {
+pub fn tallies(x: &Tensor, bins: i64, bounds: [Scalar; 2]) -> Result<Tensor> {
     recording::whole("histc", &[x], move |given| counts_in_ranges(given[0], bins, bounds, 0))
 }
 
-/// `histc` of samples along `lead` first dimensions.
+/// `tallies` of samples along `lead` first dimensions.
 fn counts_in_ranges(x: &Tensor, bins: i64, bounds: [Scalar; 2], lead: usize) -> Result<Tensor> {
     let each = |tensors: &[Tensor]| counts_in_ranges(&tensors[0], bins, bounds, lead + 1);
     if let Some(counts) = batch::together(&[x], "histc", &each) {
@@ -179,10 +179,10 @@ pub const ENTRIES: &[Entry] = &[
     )
     .operators(&[("-", "bincount")]),
     inner(
-        "histc",
+        "tallies",
         &["(Tensor input, int bins, Number min, Number max)"],
         "How many elements lie in each of so many ranges of one width.",
-        |a| histc(a.tensor(0)?, a.int(1)?, [a.number(2)?, a.number(3)?]).reply(),
+        |a| tallies(a.tensor(0)?, a.int(1)?, [a.number(2)?, a.number(3)?]).reply(),
     ),
     inner(
         "histograms",
