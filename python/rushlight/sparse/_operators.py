@@ -258,35 +258,47 @@ def _plus_sparse(one: Any, other: Any, alpha: Any) -> Any:
         return like(one, parts[0] + parts[1], is_coalesced=first.is_coalesced)
     is_ordered = first.is_coalesced and second.is_coalesced
     if is_walked and not is_ordered:
-        return sparse(_walked(first.places, second.places, parts), one.shape)
+        return sparse(_walked(one.shape[: len(first.places)], first.places, second.places, parts), one.shape)
     found = sparse(Pieces(native.cat([first.places, second.places], 1), native.cat(parts)), one.shape)
     return coalesced(found) if is_walked else found
 
 
-def _walked(first: Tensor, second: Tensor, parts: tuple[Tensor, Tensor]) -> Pieces:
+def _walked(sizes: Any, first: Tensor, second: Tensor, parts: tuple[Tensor, Tensor]) -> Pieces:
     """Return the sums in the order of a walk along both: what comes before the other, or both as one.
 
     Neither has to be in order, so that a place may be there again, as it may in what torch answers.
     """
-    left, right = ([*zip(*places.tolist(), strict=True)] for places in (first, second))
+    left, right = _keys(sizes, first), _keys(sizes, second)
     rows: tuple[list[int], list[int]] = [], []
-    count = 0
-    while (at := len(rows[0])) < len(left) or len(rows[1]) < len(right):
-        to = len(rows[1])
-        takes_left = to == len(right) or (at < len(left) and left[at] <= right[to])
-        takes_right = at == len(left) or (to < len(right) and right[to] <= left[at])
-        if takes_left:
+    at = to = count = 0
+    while at < len(left) and to < len(right):
+        here, there = left[at], right[to]
+        if here <= there:
             rows[0].append(count)
-        if takes_right:
+            at += 1
+        if there <= here:
             rows[1].append(count)
+            to += 1
         count += 1
-    indices = [native.tensor(row, dtype=native.int64) for row in rows]
+    for row, rest in zip(rows, (len(left) - at, len(right) - to), strict=True):
+        row.extend(range(count, count + rest))
+        count += rest
     places = first.new_empty(len(first), count)
     values = parts[0].new_zeros(count, *parts[0].shape[1:])
-    for index, given, added_values in zip(indices, (first, second), parts, strict=True):
+    for row, given, added_values in zip(rows, (first, second), parts, strict=True):
+        index = native.tensor(row, dtype=native.int64)
         places.index_copy_(1, index, given)
         values = values.index_add(0, index, added_values)
     return Pieces(places, values)
+
+
+def _keys(sizes: Any, places: Tensor) -> list[int]:
+    """Return numbers in the order of the places: no tensor has more elements than there are numbers."""
+    keys = native.zeros(places.shape[1], dtype=native.int64)
+    for size, place in zip(sizes, places, strict=True):
+        keys = keys * size + place
+    found: list[int] = keys.tolist()
+    return found
 
 
 @called("sub")
