@@ -50,3 +50,9 @@ def test_a_sum_is_differentiated():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     ((sparse([3, 1], x) + sparse([1, 4], x)).to_dense() * torch.arange(10.0)).sum().backward()
     assert x.grad.tolist() == [4.0, 5.0]
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "add_", "sub_"])
+def test_what_is_dense_is_not_added_to_what_is_sparse(name):
+    with pytest.raises(RuntimeError, match=r"^add\(sparse, dense\) is not supported"):
+        getattr(sparse([1], torch.ones(1)), name)(torch.ones(10))

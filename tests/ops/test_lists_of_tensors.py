@@ -188,3 +188,10 @@ def test_lists_have_to_fit(call, kind, text):
 def test_an_operation_that_there_is_not_is_an_error():
     with pytest.raises(AttributeError):
         torch._foreach_nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_complex_numbers_have_no_extremes(name):
+    numbers = [torch.zeros(2, dtype=torch.complex64)]
+    with pytest.raises(NotImplementedError, match=f"^\"{name}_cpu\" not implemented for 'ComplexFloat'$"):
+        getattr(torch, f"_foreach_{name}")(numbers, numbers)

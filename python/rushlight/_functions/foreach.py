@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+from .._tensors.typename import scalar_name
 from ..linalg import vector_norm
 
 if TYPE_CHECKING:
@@ -136,8 +137,17 @@ def _with_value(method: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, tensor1, tensor2, value: method(self, tensor1, tensor2, value=value)
 
 
-def _extreme(function: Callable[..., Any], clamp: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, other: function(x, other) if isinstance(other, Tensor) else clamp(x, other)
+def _extreme(name: str, clamp: Callable[..., Any]) -> Callable[..., Any]:
+    function = getattr(native, name)
+
+    def compute(x: Tensor, other: Any) -> Any:
+        if not isinstance(other, Tensor):
+            return clamp(x, other)
+        if x.is_complex():
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_name(x)}'")
+        return function(x, other)
+
+    return compute
 
 
 def _assign(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -149,7 +159,7 @@ for _name in _UNARY.split():
 for _name in _BINARY.split():
     _pair(_name, getattr(Tensor, _name), getattr(Tensor, f"{_name}_"), _other)
 for _name, _clamp in (("maximum", Tensor.clamp_min), ("minimum", Tensor.clamp_max)):
-    _compute = _extreme(getattr(native, _name), _clamp)
+    _compute = _extreme(_name, _clamp)
     _pair(_name, _compute, _assign(_compute), _other)
 for _name in ("addcdiv", "addcmul"):
     _pair(_name, _with_value(getattr(Tensor, _name)), _with_value(getattr(Tensor, f"{_name}_")), _factors)

@@ -15,7 +15,7 @@ from ._compressed import rearranged
 from ._forms import Pieces, in_words, is_sparse, like, sparse
 from ._making import Values, coalesce, dense, made, named, to_coordinates
 from ._matrices import check_copied
-from ._operators import check_layout, none_of, nothing, overwrite, permuted, widened
+from ._operators import check_layout, none_of, nothing, overwrite, permuted, refuse_dense, widened
 
 known: dict[str, Callable[..., Any]] = {}
 # Names of functions of each element, which are zero of zero (`_elements`).
@@ -359,13 +359,7 @@ known.update(
 
 def _sum_of(function: Callable[..., Any]) -> Callable[..., Any]:
     def add(one: Any, other: Any, **options: Any) -> Any:
-        is_dense = not is_sparse(other)
-        if (
-            is_dense
-            and is_sparse(one)
-            and (one.layout is layouts.sparse_coo or not isinstance(other, Tensor))
-        ):
-            raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        refuse_dense(one, other)
         return function(one, other, **options)
 
     return add

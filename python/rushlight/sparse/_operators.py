@@ -330,8 +330,16 @@ for _name, _function in {
     _KNOWN[_name] = _in_place(_function)
 
 
+def refuse_dense(one: Any, other: Any) -> None:
+    """Refuse sums of something sparse with something that is not, in this order."""
+    is_apart = is_sparse(one) and not is_sparse(other)
+    if is_apart and (one.layout is layouts.sparse_coo or not isinstance(other, Tensor)):
+        raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+
+
 @called("add_")
 def _add_to(tensor: Any, other: Any, *, alpha: Any = 1) -> Any:
+    refuse_dense(tensor, other)
     return _in_place(_plus)(tensor, other, alpha=alpha) if is_sparse(tensor) else added(tensor, other, alpha)
 
 
