@@ -46,8 +46,7 @@ def checked(key: str) -> str:
 
 
 class Kernels:
-    """The functions for an operator by key. Of those for one key the last holds, as long as its owner "
-    "does."""
+    """The functions for an operator by key. Of those for one the last holds, as long as its owner does."""
 
     def __init__(self) -> None:
         self._functions: dict[str, list[tuple[Callable[..., Any], object]]] = {}
