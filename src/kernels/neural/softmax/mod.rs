@@ -32,7 +32,7 @@ const NARROW: usize = 32;
 const TURNED: usize = 1 << 20;
 
 /// Elements that are worth another thread: each is raised to a power, most are read more than once.
-const WORTH: usize = GRAIN / 16;
+const WORTH: usize = GRAIN / 4;
 
 /// `exp(x) / sum(exp(x))`; where all elements are infinitely small, zeros if that is to be `safe`.
 pub fn softmax<T: Real>(view: ArrayViewD<'_, T>, axis: usize, safe: bool, out: &mut [MaybeUninit<T>]) {

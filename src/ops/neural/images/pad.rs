@@ -30,6 +30,9 @@ struct ConstantPad {
     value: Scalar,
 }
 
+/// Shorter rows are copied many at a time, after all has been filled.
+const NARROW: usize = 32;
+
 impl ConstantPad {
     /// What of the result and of the input is the same, dimension by dimension.
     fn common(&self, from: &Layout, to: &Layout) -> Result<(Layout, Layout)> {
@@ -60,7 +63,8 @@ impl ConstantPad {
     /// Writes elements that lie in order with what is around them, in one pass. Says whether they do.
     fn framed(&self, x: &Array, y: &mut Array) -> Result<bool> {
         let value = Array::from_scalar(self.value, x.dtype.resolved())?;
-        if x.dtype.is_pending() || !x.layout.is_contiguous() || y.layout.numel() == 0 {
+        let is_narrow = y.layout.shape().last().is_none_or(|&width| width < NARROW);
+        if is_narrow || x.dtype.is_pending() || !x.layout.is_contiguous() || y.layout.numel() == 0 {
             return Ok(false);
         }
         // What is in front of the dimensions that are padded is one dimension.
