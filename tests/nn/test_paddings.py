@@ -90,3 +90,19 @@ def test_samples_and_tangents_are_padded_one_by_one(mode):
 def test_truth_values_are_not_mirrored():
     with raises(NotImplementedError, "\"reflection_pad1d\" not implemented for 'Bool'"):
         F.pad(torch.tensor([[True, False]]), (1, 0), mode="reflect")
+
+
+@pytest.mark.parametrize("width", [20, 31, 32, 70])
+@pytest.mark.parametrize(
+    "pads", [(1, 2), (0, 0, 2, 1), (3, -1, -1, 2), (-2, 5, 0, 0, 1, 0), (5, -9)], ids=str
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.complex64, torch.bool], ids=str)
+def test_numbers_are_put_around_rows_of_any_length(width, pads, dtype):
+    x = (torch.arange(2 * 3 * width).reshape(2, 3, width) % 7).to(dtype)
+    pairs = [*zip(pads[::2], pads[1::2], strict=True), (0, 0), (0, 0)][2::-1]
+    cut = tuple(slice(max(-before, 0), min(behind, 0) or None) for before, behind in pairs)
+    added = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
+    expected = np.pad(x.numpy()[cut], added, constant_values=1)
+    assert np.array_equal(F.pad(x, pads, value=1).numpy(), expected)
+    turned = x.transpose(0, 2).contiguous().transpose(0, 2)
+    assert np.array_equal(F.pad(turned, pads, value=1).numpy(), expected)
