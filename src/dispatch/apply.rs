@@ -15,7 +15,7 @@ use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::forward_mode::tangents;
 use crate::dispatch::modes::{intercept, plain::What};
-use crate::dispatch::record::{is_recorded, look, needed, record_numbers, trace, unrecorded};
+use crate::dispatch::record::{is_recorded, look, needed, record, record_numbers, stop, unrecorded};
 use crate::dispatch::{long_work, stored, view};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -266,10 +266,13 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     }
     if op.creation().is_some() {
         let views = compute(&op, inputs, &mut looked.arrays)?;
-        trace(inputs, &views, |needed| {
-            let saved = op.save(&Keep::new(inputs, &views, needed));
-            OpRule { op, saved }
-        })?;
+        if !is_recorded(inputs, looked.standing) {
+            stop(looked.standing, &views);
+            return Ok(views);
+        }
+        let edges = looked.edges(inputs)?;
+        let saved = op.save(&Keep::new(inputs, &views, needed(&edges)));
+        record(OpRule { op, saved }, edges, &views)?;
         return Ok(views);
     }
     let numbers = compute_numbers(&op, &mut looked.arrays)?;

@@ -43,7 +43,7 @@ pub(crate) struct Looked {
     pub(crate) arrays: SmallVec<[Array; 3]>,
     /// What unrecorded results inherit of them.
     pub(crate) standing: Standing,
-    /// Where gradients go, as far as tensors know it of themselves.
+    /// Where gradients go, as far as tensors know it of themselves; nothing where nothing is recorded.
     edges: SmallVec<[Option<Edge>; 2]>,
     /// A bit for each of the first inputs that has to be asked for its edge.
     unknown: u64,
@@ -64,10 +64,10 @@ impl Looked {
 
 /// Looks at each input once.
 pub(crate) fn look(inputs: &[&Tensor]) -> Looked {
-    let mut arrays = SmallVec::with_capacity(inputs.len());
-    let mut edges = SmallVec::with_capacity(inputs.len());
-    let (mut all, mut unknown) = (Standing::default(), 0);
     let records = mode::is_grad_enabled();
+    let mut arrays = SmallVec::with_capacity(inputs.len());
+    let mut edges = SmallVec::with_capacity(if records { inputs.len() } else { 0 });
+    let (mut all, mut unknown) = (Standing::default(), 0);
     for (index, input) in inputs.iter().enumerate() {
         let reading = input.read();
         arrays.push(reading.array().clone());
@@ -77,9 +77,11 @@ pub(crate) fn look(inputs: &[&Tensor]) -> Looked {
         drop(reading);
         // A view asks its base, and a new leaf makes its node.
         all = all.and(if requires_grad.is_some() { standing } else { input.standing() });
-        let is_unknown = requires_grad != Some(false) && edge.is_none();
-        unknown |= u64::from(is_unknown) << (index & 63);
-        edges.push(edge);
+        if records {
+            let is_unknown = requires_grad != Some(false) && edge.is_none();
+            unknown |= u64::from(is_unknown).checked_shl(index as u32).unwrap_or(0);
+            edges.push(edge);
+        }
     }
     Looked { arrays, standing: all, edges, unknown }
 }

@@ -19,6 +19,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::memory_order;
 use crate::dispatch::operand::{Numbers, result_type};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -76,6 +77,15 @@ impl Join {
     }
 }
 
+/// The type of arrays that are put together.
+fn joined_type(inputs: &[Array]) -> Result<DType> {
+    let first = inputs[0].dtype;
+    match inputs.iter().all(|input| input.dtype == first) {
+        true => Ok(first),
+        false => result_type(&inputs.iter().cloned().map(Numbers::Array).collect::<Vec<_>>()),
+    }
+}
+
 impl Op for Join {
     type Saved = Places;
     const MOVES: bool = true;
@@ -93,12 +103,7 @@ impl Op for Join {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let first = inputs[0].dtype;
-        let dtype = match inputs.iter().all(|input| input.dtype == first) {
-            true => first,
-            false => result_type(&inputs.iter().cloned().map(Numbers::Array).collect::<Vec<_>>())?,
-        };
-        let mut y = Array::uninit_shape(&self.shape, dtype)?;
+        let mut y = Array::uninit_shape(&self.shape, joined_type(inputs)?)?;
         let last = |input: &Array| memory_order::has_channels_last(&input.layout, 2);
         let is_last = inputs.iter().all(last);
         if !is_last && self.in_rows(inputs, &mut y) {

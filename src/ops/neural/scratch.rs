@@ -2,7 +2,7 @@
 
 use crate::dtype::Number;
 use crate::kernels::interrupt;
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::Array;
 
 /// The elements of an array that was laid out in order.
@@ -12,6 +12,6 @@ pub(super) fn elements<T: Number>(array: &Array) -> &[T] {
 
 /// Memory of zeros for so many elements. Work for which there is none is given up.
 pub(super) fn room<T: Number>(len: usize) -> Array {
-    let zeroed = Layout::contiguous(&[len]).and_then(|layout| Array::zeroed(&layout.into(), T::DTYPE));
+    let zeroed = SharedLayout::contiguous(&[len]).and_then(|layout| Array::zeroed(&layout, T::DTYPE));
     zeroed.unwrap_or_else(|_| interrupt::exhausted(len.saturating_mul(size_of::<T>())))
 }

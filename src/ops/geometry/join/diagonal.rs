@@ -2,18 +2,18 @@
 
 use smallvec::smallvec;
 
+use super::joined_type;
 use crate::dispatch::apply::portable;
 use crate::dispatch::apply::{self, Arrays, Keep, Op, apply_one};
 use crate::dispatch::batch::{self, Answer, Call};
 use crate::dispatch::default_dtype;
 use crate::dispatch::modes::plain::{Row, plain};
-use crate::dispatch::operand::{Numbers, result_type};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::part::{Part, take};
 use crate::schema::{Entry, inner, joined};
-use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::shape::{self, Dims, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = the xᵢ on the diagonal, zero elsewhere
@@ -42,12 +42,7 @@ impl Op for BlockDiagonal {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let first = inputs[0].dtype;
-        let dtype = match inputs.iter().all(|input| input.dtype == first) {
-            true => first,
-            false => result_type(&inputs.iter().cloned().map(Numbers::Array).collect::<Vec<_>>())?,
-        };
-        let y = Array::zeroed(&SharedLayout::from(Layout::contiguous(&self.shape)?), dtype)?;
+        let y = Array::zeroed(&SharedLayout::contiguous(&self.shape)?, joined_type(inputs)?)?;
         for (place, input) in self.places.iter().zip(inputs) {
             copy::write(&BlockDiagonal::part(&y, *place)?, input)?;
         }

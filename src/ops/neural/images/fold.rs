@@ -16,7 +16,7 @@ use crate::kernels::neural::windows::Windows;
 use crate::ops::conjugate;
 use crate::ops::creation::copy;
 use crate::ops::neural::pooling::mean_pool::check_numbers;
-use crate::shape::Layout;
+use crate::shape::SharedLayout;
 use crate::tensor::{Array, Tensor};
 
 /// y = the windows of x as columns, or x = columns added to where they came from
@@ -33,7 +33,7 @@ struct Columns {
 impl Columns {
     /// Zeros for samples, of this shape, as there are samples.
     fn zeros<T: Number>(&self, shape: &[usize]) -> Result<Array> {
-        Array::zeroed(&Layout::contiguous(&shape[usize::from(self.single)..])?.into(), T::DTYPE)
+        Array::zeroed(&SharedLayout::contiguous(&shape[usize::from(self.single)..])?, T::DTYPE)
     }
 
     fn run<T: Number>(&self, x: &Array) -> Result<Array> {
