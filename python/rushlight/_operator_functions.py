@@ -120,8 +120,10 @@ def function_of(operator: OpOverload) -> Callable[..., Any]:
     elif family := next((start for start in _FAMILIES if name.startswith(start)), None):
         found = getattr(getattr(torch, _FAMILIES[family]), name.removeprefix(family))
     else:
-        rooms = (torch, Tensor, _rushlight._nn, torch._C._nn)
-        found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None) or _apart(name)
+        rooms = (torch, Tensor, _rushlight._nn)
+        found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
+        # Beside what it computes, the last room knows names of what is not computed.
+        found = found or vars(torch._C._nn).get(name) or _apart(name)
     if found is not None:
         return found
     raise NotImplementedError(f"Could not run '{operator.name()}' with arguments from the 'CPU' backend.")

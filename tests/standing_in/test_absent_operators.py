@@ -54,3 +54,11 @@ def test_families_are_modules_whose_functions_bear_their_names():
     assert torch._C._special.special_expit(torch.zeros(1)).item() == 0.5
     found, places = torch._C._nn.adaptive_max_pool2d(torch.arange(4.0).reshape(1, 2, 2), [1, 1])
     assert (found.item(), places.item()) == (3.0, 3)
+
+
+def test_operators_that_copy_what_others_show_are_computed():
+    x = torch.eye(2).to_sparse().coalesce()
+    for found in (torch.ops.aten.values_copy(x), FUNCTIONS.values_copy(x), torch._C._nn.values_copy(x)):
+        assert found.tolist() == [1.0, 1.0]
+    assert torch.ops.aten.indices_copy(x).tolist() == [[0, 1], [0, 1]]
+    assert not torch.ops.aten._neg_view_copy(torch.ones(1)).is_neg()

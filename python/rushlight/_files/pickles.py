@@ -186,13 +186,12 @@ def _get_layout(name: str) -> Any:
 
 class _Functions(type):
     def __getattr__(cls, name: str) -> Any:
-        from .._compat import absent_operators
+        from .._compat.absent_operators import operator
 
-        package = sys.modules[_PACKAGE]
-        for owner in (_rushlight, package, Tensor, package.ops.aten):
+        for owner in (_rushlight, sys.modules[_PACKAGE], Tensor):
             if hasattr(owner, name):
                 return getattr(owner, name)
-        return getattr(absent_operators, name)
+        return operator(name)
 
 
 class _VariableFunctionsClass(metaclass=_Functions):

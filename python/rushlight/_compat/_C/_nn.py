@@ -7,7 +7,7 @@ from typing import Any
 from ... import _rushlight as native
 from ..._rushlight import device as _device
 from ...nn import functional as _functional
-from .. import absent_operators as _absent
+from ..absent_operators import operator as _operator
 
 _NATIVE = (
     "adaptive_avg_pool2d adaptive_avg_pool3d avg_pool2d avg_pool3d gelu hardsigmoid hardtanh "
@@ -107,4 +107,4 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_absent, name)
+    return _operator(name)

@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .. import absent_operators
+from ..absent_operators import operator
 
 
 class _Family(ModuleType):
@@ -22,7 +22,7 @@ class _Family(ModuleType):
             own = name.removeprefix(f"{self._name}_")
             if hasattr(family, own):
                 return getattr(family, own)
-        return getattr(absent_operators, name)
+        return operator(name)
 
 
 _fft, _linalg, _special = _Family("fft"), _Family("linalg"), _Family("special")
