@@ -40,7 +40,7 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     if name in _BY_NUMBERS:
         raise _unknown(name)
-    given = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
+    given = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
     if name == "copy_" and not isinstance(args[0], cls):
         raise NotImplementedError(_NO_DATA)
     if name == "copy_":
@@ -100,7 +100,7 @@ _NOT_SHOWN = "which no class was shown."
 def as_one(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Answer a call of a function: by its parts, or as one if no history is asked for."""
     name = getattr(func, "__name__", "").rpartition("linalg_")[2]
-    given = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
+    given = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
     if name not in _AS_ONE or any(one.requires_grad for one in given):
         try:
             return func(*args, **kwargs)
@@ -146,10 +146,11 @@ def _check_devices(name: str, given: Sequence[Tensor], cls: type) -> None:
             raise RuntimeError(f"Tensor on device {found} is not on the expected device {wanted}!")
 
 
-def _flat(values: Any) -> Any:
+def flat_values(values: Any) -> Any:
+    """Go through values that stand in lists and tuples, however deep."""
     for one in values:
         if isinstance(one, (tuple, list)):
-            yield from _flat(one)
+            yield from flat_values(one)
         else:
             yield one
 
