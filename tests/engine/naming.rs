@@ -178,11 +178,6 @@ const COMPARES: &[(&str, &[&str], &str)] = &[
         "ways to combine elements, as callers name them",
     ),
     ("src/ops/linalg/determinant", &["sign"], "a name of what a node shows"),
-    (
-        "src/ops/neural/images/grid",
-        &["GridSampler2DBackward0"],
-        "a composite of Python's, which is known by the name of its node",
-    ),
     ("src/ops/neural/units/smooth_units/entries", &["tanh"], "an approximation, as callers name it"),
     ("src/ops/pointwise/division", &["floor", "trunc"], "ways to round, as callers name them"),
 ];
