@@ -67,7 +67,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::error::error_kinds;
     #[pymodule_export]
-    use super::functions::operators;
+    use super::functions::{operators, pointwise_operators};
     #[pymodule_export]
     use super::interpreter::callbacks::queue;
     #[pymodule_export]

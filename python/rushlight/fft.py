@@ -185,22 +185,26 @@ def rfft(
     return native._written("fft_rfft", _half(_of_real(input, "rfft"), n, dim, norm, True), out)
 
 
-def _last_size(input: Tensor, n: int | None, dim: int) -> int:
-    return 2 * (input.shape[dim] - 1) if n is None or n == -1 else n
+def _as_half(input: Tensor, dims: list[int], sizes: list[int]) -> tuple[Tensor, int]:
+    """Resize what is half of its transform along the last dimension; return also the full size there."""
+    last = 2 * (input.shape[dims[-1]] - 1) if sizes[-1] == -1 else sizes[-1]
+    check_size(last)
+    return resized(input, dims, [*sizes[:-1], last // 2 + 1]), last
 
 
-def _halves(sizes: list[int]) -> list[int]:
-    """Return the sizes of what says the rest too, of which the last dimension is a half."""
-    check_size(sizes[-1])
-    return [*sizes[:-1], sizes[-1] // 2 + 1]
+def _axes(input: Tensor, s: Any, dim: Any, function: str) -> tuple[list[int], list[int]]:
+    """Return the dimensions to transform over, of which there has to be one, and sizes for them."""
+    dims, sizes = dimensions_and_sizes(input, s, dim)
+    if not dims:
+        raise RuntimeError(f"{function} must transform at least one axis")
+    return dims, sizes
 
 
 def _of_half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     """Return the real numbers whose transform along one dimension has this half, or that it stands for."""
     input = inexact(input, True)
     dim = dimension(input, dim)
-    size = _last_size(input, points(n), dim)
-    input = resized(input, [dim], _halves([size]))
+    input, size = _as_half(input, [dim], [points(n)])
     return _nn.fft_c2r(input.conj() if forward else input, [dim], divisor(norm, forward), size)
 
 
@@ -228,9 +232,7 @@ def rfftn(
 ) -> Tensor:
     """Return `rfft` along the last of several dimensions, and `fft` along the others."""
     input = _of_real(input, "rfftn")
-    dims, sizes = dimensions_and_sizes(input, s, dim)
-    if not dims:
-        raise RuntimeError("rfftn must transform at least one axis")
+    dims, sizes = _axes(input, s, dim, "rfftn")
     input = resized(input, dims, sizes)
     return native._written("fft_rfftn", _nn.fft_r2c(input, dims, divisor(norm, True), True), out)
 
@@ -246,11 +248,8 @@ def irfftn(
 ) -> Tensor:
     """Return the real numbers that have this `rfftn`."""
     input = inexact(input, True)
-    dims, sizes = dimensions_and_sizes(input, s, dim)
-    if not dims:
-        raise RuntimeError("irfftn must transform at least one axis")
-    last = _last_size(input, sizes[-1], dims[-1])
-    input = resized(input, dims, _halves([*sizes[:-1], last]))
+    dims, sizes = _axes(input, s, dim, "irfftn")
+    input, last = _as_half(input, dims, sizes)
     return native._written("fft_irfftn", _nn.fft_c2r(input, dims, divisor(norm, False), last), out)
 
 
@@ -312,11 +311,8 @@ def hfftn(
 ) -> Tensor:
     """Return `hfft` along the last of several dimensions, and `fft` along the others."""
     input = inexact(input, True)
-    dims, sizes = dimensions_and_sizes(input, s, dim)
-    if not dims:
-        raise RuntimeError("hfftn must transform at least one axis")
-    last = _last_size(input, sizes[-1], dims[-1])
-    input = resized(input, dims, _halves([*sizes[:-1], last]))
+    dims, sizes = _axes(input, s, dim, "hfftn")
+    input, last = _as_half(input, dims, sizes)
     if dims[:-1]:
         input = _nn.fft_c2c(input, dims[:-1], divisor(norm, True), True)
     return native._written("fft_hfftn", _nn.fft_c2r(input.conj(), dims[-1:], divisor(norm, True), last), out)
@@ -332,9 +328,7 @@ def ihfftn(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return what has this `hfftn`, as far as the half that says the rest too."""
-    dims, sizes = dimensions_and_sizes(input, s, dim)
-    if not dims:
-        raise RuntimeError("ihfftn must transform at least one axis")
+    dims, sizes = _axes(input, s, dim, "ihfftn")
     input = resized(_of_real(input, "ihfftn"), dims, sizes)
     if any(input.shape[place] == 0 for place in dims):
         raise RuntimeError("Invalid number of data points (0) specified")

@@ -30,7 +30,7 @@ pub use stored::Unsigned;
 /// The outputs of an operation; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
 
-/// The numbers of these.
+/// The outputs as arrays, without history.
 pub type Arrays = SmallVec<[Array; 1]>;
 
 /// A structured operation. Its parameters are the fields of the type; everything that is true of it stands in its
@@ -42,9 +42,9 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output is a view of the first input.
     const VIEW: bool = false;
-    /// Whether the elements are only moved, of whatever type they are: see Note [Stored types].
+    /// Whether elements are copied and never computed with, so that any type will do: see Note [Stored types].
     const MOVES: bool = Self::VIEW;
-    /// What becomes of the integers of `UInt64`.
+    /// What is done with `UInt64`, for which there are no kernels.
     const UNSIGNED: Unsigned = Unsigned::Refused;
 
     /// torch's name of the node.
@@ -78,13 +78,13 @@ pub trait Op: Clone + Send + Sync + 'static {
         found.or_else(|| integers(1)).or_else(|| integers(0))
     }
 
-    /// Computes the outputs: arrays of arrays, so that nothing in it can be recorded or mapped. A view answers the
-    /// memory of its input in another layout, and is given it as it is (`Tensor::memory`); all others are given
-    /// numbers with nothing left to be done (`Tensor::array`). What another operation computes of arrays is
-    /// `numbers`, `unary::numbers`, `binary::numbers`.
+    /// Computes the outputs. Arrays in and arrays out: nothing here can be recorded or seen by vmap. A view returns the
+    /// memory of its input with another layout; its input may be a pending conjugate or negative (`Tensor::memory`),
+    /// that of all others is resolved (`Tensor::array`). To compute another operation on arrays, call `numbers`,
+    /// `unary::numbers` or `binary::numbers`.
     fn forward(&self, inputs: &[Array]) -> Result<Arrays>;
 
-    /// Saves what the derivatives by the inputs that require grad need.
+    /// Saves what `vjp` and `jvp` need for the inputs that require grad.
     fn save(&self, keep: &Keep<'_>) -> Self::Saved;
 
     /// Reverse mode: gradients with respect to the inputs. At least one of `gradients` is there.
@@ -108,7 +108,7 @@ pub trait Op: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Whether one operation computes all gradients, so that all have a history when one has, or an input that is kept.
+    /// Whether torch computes all gradients in one operation: with `create_graph` all of them have a history then.
     fn is_together(&self) -> bool {
         false
     }
@@ -126,7 +126,7 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// The batching rule for `vmap`: all samples at once, by operations on the values.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
-    /// The part of torch that it comes from, in the message of tensors whose mapping is over.
+    /// The name of torch's batching rule, which is in the message for tensors that escaped from vmap.
     fn plumbing(&self) -> &'static str {
         batch::plumbing::GENERATED
     }
@@ -167,7 +167,7 @@ pub trait Op: Clone + Send + Sync + 'static {
     }
 }
 
-/// The saved tensors with their names; `tensor` where there is none.
+/// The saved tensors with their names; an unnamed one is called `tensor`.
 fn named<'a>(
     names: &[&'static str],
     saved: SmallVec<[Option<&'a SavedTensor>; 2]>,

@@ -11,8 +11,8 @@ use crate::graph::observe::detach_site::{Cut, Reason, Standing};
 use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode, saved_tensor_hooks};
 use crate::tensor::{Array, Tensor};
 
-/// Makes the rule of an operation, at most once, told which inputs matter. What asks for it is compiled once,
-/// and not for every rule.
+/// Makes the rule of an operation, at most once; it is told which inputs need gradients. A trait object, so that the
+/// functions that record are compiled once and not for every rule.
 pub(crate) trait MakeRule {
     /// The rule.
     fn make(&mut self, needed: u64) -> RuleBox;
@@ -27,8 +27,8 @@ impl<R: Rule + 'static, F: FnOnce(u64) -> R> MakeRule for Option<F> {
     }
 }
 
-/// What follows the forward of every operation: what it did is recorded if any input requires grad,
-/// and tangents of the inputs pass it. `rule` is asked for only then, and told which inputs matter.
+/// Follows the forward of every operation: records it if any input requires grad, and propagates tangents in forward
+/// mode. `rule` is called only if one of the two is due, and told which inputs need gradients.
 pub(crate) fn trace<R: Rule + 'static>(
     inputs: &[&Tensor],
     outputs: &[Tensor],
@@ -37,20 +37,20 @@ pub(crate) fn trace<R: Rule + 'static>(
     trace_any(inputs, outputs, &mut Some(rule))
 }
 
-/// What an operation asks of its inputs before it runs.
+/// What is read of the inputs of an operation before it runs.
 pub(crate) struct Looked {
-    /// Their memory, as they show it.
+    /// Their arrays.
     pub(crate) arrays: SmallVec<[Array; 3]>,
-    /// What unrecorded results inherit of them.
+    /// What results inherit of them if nothing is recorded.
     pub(crate) standing: Standing,
-    /// Where gradients go, as far as tensors know it of themselves; nothing where nothing is recorded.
+    /// Their edges, as far as they are at hand; none where nothing is recorded.
     edges: SmallVec<[Option<Edge>; 2]>,
-    /// A bit for each of the first inputs that has to be asked for its edge.
+    /// A bit for each of the first inputs whose edge has to be computed.
     unknown: u64,
 }
 
 impl Looked {
-    /// Where gradients with respect to the inputs go.
+    /// The edges of the inputs.
     pub(crate) fn edges(self, inputs: &[&Tensor]) -> Result<SmallVec<[Option<Edge>; 2]>> {
         let mut edges = self.edges;
         for (index, (edge, input)) in edges.iter_mut().zip(inputs).enumerate() {
@@ -75,7 +75,7 @@ pub(crate) fn look(inputs: &[&Tensor]) -> Looked {
         let edge = if records && requires_grad == Some(true) { reading.edge() } else { None };
         let standing = reading.standing();
         drop(reading);
-        // A view asks its base, and a new leaf makes its node.
+        // The edge of a view follows from its base, and a new leaf makes its node.
         all = all.and(if requires_grad.is_some() { standing } else { input.standing() });
         if records {
             let is_unknown = requires_grad != Some(false) && edge.is_none();
@@ -130,15 +130,14 @@ pub(crate) fn trace_any(inputs: &[&Tensor], outputs: &[Tensor], rule: &mut dyn M
     Ok(())
 }
 
-/// Whether an operation passes autograd by although an input requires grad: all were made in inference mode,
-/// and none is a number.
+/// Whether an operation is not recorded although an input requires grad: all operands are tensors that were made in
+/// inference mode.
 #[inline]
 pub(crate) fn passes_by<'a>(inputs: impl IntoIterator<Item = Option<&'a Tensor>>) -> bool {
     mode::frozen_leaves() && inputs.into_iter().all(|input| input.is_some_and(Tensor::is_inference))
 }
 
-/// A function of a tensor that is called at most once, as what bodies take that are compiled once for all
-/// functions.
+/// Makes an `FnMut` of an `FnOnce`: functions that are compiled once for all callers take a `&mut dyn FnMut`.
 pub(crate) fn only_once<T>(f: impl FnOnce(&Tensor) -> T) -> impl FnMut(&Tensor) -> T {
     let mut f = Some(f);
     move |x| match f.take() {
@@ -147,7 +146,7 @@ pub(crate) fn only_once<T>(f: impl FnOnce(&Tensor) -> T) -> impl FnMut(&Tensor) 
     }
 }
 
-/// What has no history from now on remembers where it was lost, if the inputs had one.
+/// Notes on outputs without a history where it was lost, if an input had one (for error messages).
 pub(crate) fn stop(standing: Standing, outputs: &[Tensor]) {
     if standing == Standing::default() {
         return;

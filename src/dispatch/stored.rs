@@ -1,5 +1,5 @@
-//! Stored types around an operation's forward: inputs become wider, and results are rounded back. See Note
-//! [Stored types]; elementwise operations do so by themselves.
+//! Types that are stored and never computed with (Note [Stored types]): around the forward of an operation its inputs
+//! are widened, half to float for example, and its results rounded back. Elementwise operations do so by themselves.
 
 use smallvec::SmallVec;
 
@@ -11,25 +11,25 @@ use crate::error::{Error, Result};
 use crate::ops::creation::copy;
 use crate::tensor::{Array, Tensor};
 
-/// How an operation takes integers that no type with kernels holds: Note [Stored types].
+/// What an operation does with `uint64`, for which there are no kernels: Note [Stored types].
 #[derive(Clone, Copy, PartialEq)]
 pub enum Unsigned {
-    /// Not at all.
+    /// It refuses them.
     Refused,
-    /// As the signed ones with the same bits: the result is the same of all that differ by 2⁶⁴.
+    /// It computes with the `int64` of the same bits: its result is right modulo 2⁶⁴.
     Wrapped,
-    /// As signed ones in the same order: only that counts.
+    /// It computes with `int64` in the same order: its result depends on the order alone.
     Ordered,
 }
 
 impl Unsigned {
-    /// The signed integer that stands for the unsigned one with these bits, or the other way round.
+    /// Converts the bits of an unsigned integer to those of the signed one that stands for it, or back.
     pub(crate) fn turn(self, bits: i64) -> i64 {
         if self == Unsigned::Ordered { bits ^ i64::MIN } else { bits }
     }
 }
 
-/// The forward of an operation, on numbers of any type.
+/// The forward of an operation on inputs of any type.
 #[inline]
 pub(crate) fn forward<O: Op>(op: &O, inputs: &[Array]) -> Result<Arrays> {
     match const { O::MOVES } || !takes_part(op.result(), inputs) {
@@ -38,13 +38,13 @@ pub(crate) fn forward<O: Op>(op: &O, inputs: &[Array]) -> Result<Arrays> {
     }
 }
 
-/// Whether a stored type takes part.
+/// Whether an input is, or the result shall be, of a stored type.
 fn takes_part(result: Option<DType>, inputs: &[Array]) -> bool {
     result.is_some_and(DType::is_stored) || inputs.iter().any(|input| input.dtype.is_stored())
 }
 
-/// The array in a wider type if it is of a stored type; `named` is the type that the caller wants
-/// elements to have before anything is done with them.
+/// The array, widened if it is of a stored type. `named` is the `dtype` argument of the call, to which elements are
+/// converted first.
 fn widened_as(array: &Array, named: Option<DType>, unsigned: Unsigned) -> Result<Array> {
     if array.dtype == DType::UInt64 && unsigned != Unsigned::Refused {
         let signed = copy::as_type_in_order(array, DType::Int64)?.into_owned();
@@ -56,7 +56,7 @@ fn widened_as(array: &Array, named: Option<DType>, unsigned: Unsigned) -> Result
     }
 }
 
-/// The array in a wider type if it is of a stored type.
+/// The array, widened if it is of a stored type.
 pub(crate) fn widened(array: &Array, unsigned: Unsigned) -> Result<Array> {
     widened_as(array, None, unsigned)
 }

@@ -1,5 +1,5 @@
-//! What all views share: making one of another geometry on the same memory, and its rule. The views themselves
-//! stand by kind in `ops::geometry`: `reshape`, `expand`, `permute`, `part` and `split`.
+//! What all views share: making a tensor with another layout on the same memory, and its rule. The operations are in
+//! `ops::geometry`: `reshape`, `expand`, `permute`, `part` and `split`.
 
 use smallvec::smallvec;
 
@@ -23,7 +23,7 @@ pub(crate) use crate::ops::geometry::reshape::reshape_to;
 use crate::ops::geometry::reshape::{Along, Reshape};
 pub use crate::ops::geometry::reshape::{reshape, view};
 
-/// A view of `source` in another layout, still without an edge.
+/// A view of `source` with another layout, not yet recorded.
 pub(crate) fn show(source: &Tensor, layout: Layout) -> Tensor {
     show_as(source, layout, Creation::Default)
 }
@@ -33,12 +33,12 @@ pub(crate) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Te
     show_memory(source, source.memory().with_layout(layout), creation)
 }
 
-/// A view of `source` that shows this of its memory, still without an edge.
+/// A view of `source` with this array on its memory, not yet recorded.
 pub(crate) fn show_memory(source: &Tensor, memory: Array, creation: Creation) -> Tensor {
     Tensor::view_of(source, memory, None, created_now(creation), refresh)
 }
 
-/// A view of `source` that somebody else has made, which shows memory of its own perhaps.
+/// A view of `source` that the host made; it may have memory of its own.
 pub(crate) fn adopt(source: &Tensor, given: Tensor, creation: Creation) -> Tensor {
     if given.is_subclassed() {
         given.become_view(source, created_now(creation), refresh, 0);
@@ -52,7 +52,7 @@ pub(crate) fn as_created(source: &Tensor, array: Array, creation: Creation) -> T
     Tensor::view_of(source, array, None, creation, refresh)
 }
 
-/// How a view comes to be now that would by itself come to be as `creation`.
+/// How a view is created on this thread: as `creation` says, unless grad mode or inference mode says otherwise.
 fn created_now(creation: Creation) -> Creation {
     match mode::is_grad_enabled() {
         true => creation,
@@ -61,8 +61,8 @@ fn created_now(creation: Creation) -> Creation {
     }
 }
 
-/// The edge of a view whose base was written to since: a strided window on the base, also of one that has
-/// forgotten its history, where the window's begins then.
+/// The edge of a view whose base was written to after the view was made: an `as_strided` of the base as it is now. If
+/// the base has lost its history, the edge begins there.
 pub(crate) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
     let edge = base.gradient_edge()?;
     let memory = base.memory().dtype;
@@ -93,14 +93,14 @@ pub(crate) fn window_as(x: &Tensor, layout: Layout, dtype: DType) -> Result<Tens
     if dtype.is_pending() { conjugate::pending(&y) } else { Ok(y) }
 }
 
-/// What a view shows of a base, of something else that lies as the base does.
+/// The same window of another tensor that has the layout of the base.
 pub(crate) fn window_like(whole: &Tensor, view: &Tensor) -> Result<Tensor> {
     let shown = view.memory();
     let whole = if whole.is_pending() { conjugate::pending(whole)? } else { whole.clone() };
     window_as(&whole, (*shown.layout).clone(), shown.dtype)
 }
 
-/// A kind of view as a linear map of values.
+/// A kind of view, as the linear map that it is.
 pub(crate) trait ViewKind: Send + Sync + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -110,10 +110,10 @@ pub(crate) trait ViewKind: Send + Sync + 'static {
         shown! { self_sym_sizes: source }
     }
 
-    /// x̄ of an `x` that was laid out as `source`, from ȳ.
+    /// The gradient of the input, which had the layout `source`, from that of the output.
     fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor>;
 
-    /// dy, which is to have this shape, from dx.
+    /// The tangent of the output, which has this shape, from that of the input.
     fn jvp(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor>;
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn apply(kind: impl ViewKind, x: &Tensor, layout: Layout) -> Result<T
     }
 }
 
-/// A view that is recorded: its node is there before it is, and it is made with its edge.
+/// A recorded view. Its node is made first, so that the view is made with its edge.
 fn recorded(rule: RuleBox, x: &Tensor, memory: Array) -> Result<Tensor> {
     let edges = smallvec![x.gradient_edge()?];
     let form = Form { layout: memory.layout.clone(), dtype: memory.dtype.resolved() };
@@ -177,7 +177,7 @@ fn unrecorded(x: &Tensor, memory: Array) -> Tensor {
     y
 }
 
-/// `apply` on a thread on which something unusual goes on.
+/// `apply` on a special thread (Note [Special threads]).
 fn through_layers(kind: impl ViewKind, x: &Tensor, layout: Layout) -> Result<Tensor> {
     if let Some(batch) = x.batch() {
         return batch::view(kind, x, batch, layout);
@@ -194,7 +194,7 @@ fn through_layers(kind: impl ViewKind, x: &Tensor, layout: Layout) -> Result<Ten
     Ok(y)
 }
 
-/// All of `x`, as a view that has a tangent of its own at a level. Other tangents pass.
+/// A view of all of `x` with a tangent of its own at a level of forward mode; tangents of other levels are kept.
 pub(crate) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
     let creation = created_now(Creation::Default);
     let y = if x.is_subclassed() {
@@ -211,7 +211,7 @@ pub(crate) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result
     Ok(y)
 }
 
-/// Shows `x` itself in another layout from now on.
+/// Changes the layout of `x` itself, in place (`t_`, `squeeze_`).
 pub(crate) fn apply_in_place(kind: impl ViewKind, x: &Tensor, layout: Layout) -> Result<()> {
     if mode::special()
         && let Some(batch) = x.batch()

@@ -220,7 +220,7 @@ impl Step<'_> {
             }
         }
         if self.terms.options.create_graph {
-            zero_edge::tie(self.node, &mut results);
+            zero_edge::attach(self.node, &mut results);
         }
         if let Some(hooks) = hooks() {
             for hook in hooks.at(Place::After) {

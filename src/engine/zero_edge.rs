@@ -1,5 +1,6 @@
-//! Gradients that count as computed from an input that their operation has kept, or together with others,
-//! although they do not move with it: those of operations whose backward is one operation, that takes all of these.
+//! Edges along which a gradient of a gradient is zero. Some operations compute all their gradients in one step, from
+//! the gradient and what they saved. With `create_graph` torch then gives each of these a history, also those whose
+//! derivative is zero everywhere; programs ask for second derivatives along such edges and expect zeros, not an error.
 
 use smallvec::SmallVec;
 
@@ -10,14 +11,15 @@ use crate::graph::{
 };
 use crate::tensor::{Mapping, Tensor};
 
-/// The node of such a gradient.
-struct Tie {
+/// The node of a gradient whose derivative is zero.
+struct ZeroEdge {
+    /// How many inputs the operation has.
     inputs: usize,
-    /// The input with respect to which the derivative is zeros. There is none for the others.
-    flat: usize,
+    /// The input that receives the zeros. The others receive no gradient.
+    zeroed: usize,
 }
 
-impl Rule for Tie {
+impl Rule for ZeroEdge {
     fn name(&self) -> &str {
         "FlatBackward0"
     }
@@ -25,18 +27,19 @@ impl Rule for Tie {
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let mut results = Gradients::from_elem(None, self.inputs);
         if let Some(Some(gradient)) = gradients.first() {
-            results[self.flat] = Some(accumulate::zeros_like(gradient)?);
+            results[self.zeroed] = Some(accumulate::zeros_like(gradient)?);
         }
         Ok(results)
     }
 }
 
-/// Gives the gradients of a recorded run of `node` a history that have none although one operation computes them from
-/// inputs that were kept, or with others that have one: such an operation looks at its input to say where it is
-/// straight, and has a second derivative, of zeros. A gradient that is chosen by a comparison is of no function of what
-/// was compared: zeros behind it would be multiplied by whatever stands there, which may be no number.
-pub(super) fn tie(node: &NodeRef, results: &mut Gradients) {
-    // What a transform made has its history at a level of its own.
+/// Gives a history to gradients of `node` that have none, if a single step computed them (`Traits::TOGETHER`), either
+/// from an input that was saved or together with a gradient that has a history. The derivative along it is zero.
+///
+/// Other operations get none: where a rule selects a gradient by a comparison, the result does not depend on what was
+/// compared, and a zero behind it could be multiplied with an infinity there.
+pub(super) fn attach(node: &NodeRef, results: &mut Gradients) {
+    // Inside function transforms each level has histories of its own.
     let within =
         || transform_level::depth() > 0 || !tangents::live().is_empty() || Mapping::innermost().is_some();
     if mode::special() && within() {
@@ -57,7 +60,7 @@ pub(super) fn tie(node: &NodeRef, results: &mut Gradients) {
         let edges: SmallVec<[Option<Edge>; 2]> = node.edges().iter().cloned().collect();
         let array = gradient.array();
         let form = Form { layout: array.layout.clone(), dtype: array.dtype };
-        let rule = Tie { inputs: edges.len(), flat: index };
+        let rule = ZeroEdge { inputs: edges.len(), zeroed: index };
         let node = Node::record(rule, edges, Forms::one(form));
         *result = Some(Tensor::with_history(array, Some(Edge { node, output: 0 })));
     }

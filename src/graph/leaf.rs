@@ -1,10 +1,10 @@
-//! The node at the end of every path: it stands for a leaf.
+//! The node of a leaf tensor (torch's `AccumulateGrad`).
 //!
 //! Note [Leaves and their nodes]
 //! ----
-//! A leaf keeps its node, and graphs that lead to the leaf keep it through the node: a circle, which
-//! the node opens when nobody but the leaf holds it. Then the leaf counts alone; when another handle to
-//! the node comes the node takes a handle to the leaf, and gives it back when the last one goes.
+//! A leaf holds its node, and a graph has to keep the leaf alive through that node: a reference cycle. It is broken as
+//! follows. While only the leaf holds the node, the node holds no counted handle to the leaf. When a graph takes a
+//! handle to the node (`wake`), the node takes a handle to the leaf, and drops it when the last graph is gone.
 
 #![allow(unsafe_code)]
 

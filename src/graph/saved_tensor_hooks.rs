@@ -1,5 +1,5 @@
-//! What the host makes of tensors that are saved while it asks to be told: it packs them its way and
-//! unpacks them when backward wants them. One pair of functions counts on a thread, the innermost.
+//! Saved-tensor hooks (`torch.autograd.graph.saved_tensors_hooks`): the host packs each tensor that is saved, and
+//! unpacks it when backward needs it. On each thread only the innermost pair of hooks is called.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -16,12 +16,12 @@ use super::saved::{Packed, SavedTensor, Source};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
-/// A function of the host that packs what is saved. It runs on the thread that saves.
+/// The host's pack hook. It runs on the thread that saves the tensor.
 pub trait Packer: Send + Sync {
-    /// What stands for the tensor from now on.
+    /// Packs a tensor; the result is kept in its place.
     fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Packed>>;
 
-    /// What the host knows it by, if it is the host's.
+    /// The host's own object behind it, if there is one.
     fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -29,11 +29,11 @@ pub trait Packer: Send + Sync {
 
 thread_local! {
     static PACKERS: RefCell<Vec<(Arc<dyn Packer>, SpecialGuard)>> = const { RefCell::new(Vec::new()) };
-    /// Why nothing may be packed on this thread.
+    /// The message of `disable_saved_tensors_hooks`, while hooks are disabled on this thread.
     static REFUSAL: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// A function of the host that is told of every write in place before it happens.
+/// A function of the host that is called before every in-place write.
 pub trait Watcher: Send + Sync {
     /// The tensor is about to be written to.
     fn before_write(&self, tensor: &Tensor) -> Result<()>;
@@ -43,23 +43,23 @@ thread_local! {
     static WATCHER: RefCell<Option<(Arc<dyn Watcher>, SpecialGuard)>> = const { RefCell::new(None) };
 }
 
-/// Has `watcher` told of writes on this thread from now on, or nobody.
+/// Sets the function that is called before writes on this thread, or removes it.
 pub fn watch(watcher: Option<Arc<dyn Watcher>>) {
     let before = WATCHER.replace(watcher.map(|watcher| (watcher, SpecialGuard::new())));
     drop(before);
 }
 
-/// Tells of a write.
+/// Calls that function.
 #[cold]
 pub(crate) fn tell(tensor: &Tensor) -> Result<()> {
     let watcher = WATCHER.with_borrow(|watcher| watcher.as_ref().map(|(watcher, _)| watcher.clone()));
     watcher.map_or(Ok(()), |watcher| watcher.before_write(tensor))
 }
 
-/// Whether anything was ever packed: rules may then lead to functions of the host.
+/// Whether anything was ever packed: running a rule may then call the host.
 static EVER: AtomicBool = AtomicBool::new(false);
 
-/// Packs what is saved on this thread with `packer`, until `pop`.
+/// Makes `packer` the innermost hooks of this thread, until `pop`.
 pub fn push(packer: Arc<dyn Packer>) -> Result<()> {
     if let Some(message) = refusal() {
         return Err(Error::PackingRefused { message }.into());
@@ -74,13 +74,12 @@ pub fn pop() {
     drop(ended);
 }
 
-/// Why nothing may be packed on this thread, if so.
+/// Why hooks are disabled on this thread, if they are.
 pub fn refusal() -> Option<String> {
     REFUSAL.with_borrow(Clone::clone)
 }
 
-/// Refuses that anything is packed on this thread from now on, or allows it again. With `strict` what packs
-/// already must not be there.
+/// Disables hooks on this thread, or enables them again. With `strict` it is an error if there are any.
 pub fn refuse(message: Option<String>, strict: bool) -> Result<()> {
     if strict
         && let Some(message) = &message
@@ -92,21 +91,21 @@ pub fn refuse(message: Option<String>, strict: bool) -> Result<()> {
     Ok(())
 }
 
-/// What a further thread is to go by, which goes on where this one waits.
+/// The hooks of a thread, for another thread that continues its work.
 pub(crate) struct Inherited {
     packers: Vec<Arc<dyn Packer>>,
     refusal: Option<String>,
 }
 
 impl Inherited {
-    /// What this thread goes by.
+    /// Those of this thread.
     pub(crate) fn here() -> Inherited {
         let packers =
             PACKERS.with_borrow(|packers| packers.iter().map(|(packer, _)| packer.clone()).collect());
         Inherited { packers, refusal: refusal() }
     }
 
-    /// Has this thread, which is new, go by it.
+    /// Installs them on this thread, which is new.
     pub(crate) fn settle(&self) {
         let packers = self.packers.iter().map(|packer| (packer.clone(), SpecialGuard::new())).collect();
         PACKERS.set(packers);
@@ -114,13 +113,13 @@ impl Inherited {
     }
 }
 
-/// Nothing is packed on this thread until this goes.
+/// No hooks are called on this thread while this guard lives.
 #[must_use = "it lasts as long as the guard"]
 pub(crate) struct NoPackersGuard {
     before: Vec<(Arc<dyn Packer>, SpecialGuard)>,
 }
 
-/// What is saved from now on is for the engine alone.
+/// Takes the hooks of this thread away.
 pub(crate) fn suspend() -> NoPackersGuard {
     NoPackersGuard { before: PACKERS.take() }
 }
@@ -131,7 +130,7 @@ impl Drop for NoPackersGuard {
     }
 }
 
-/// What counts on this thread.
+/// The innermost hooks of this thread.
 pub fn packer() -> Option<Arc<dyn Packer>> {
     PACKERS.with_borrow(|packers| packers.last().map(|(packer, _)| packer.clone()))
 }
@@ -141,7 +140,7 @@ pub fn ever() -> bool {
     EVER.load(Ordering::Relaxed)
 }
 
-/// Something stands for saved tensors from now on.
+/// Notes that something was packed.
 pub(crate) fn expect_kept() {
     EVER.store(true, Ordering::Relaxed);
 }
@@ -150,17 +149,17 @@ type PackSubclass = fn(&Tensor, bool) -> Result<Box<dyn Packed>>;
 
 static PACK_SUBCLASS: OnceLock<PackSubclass> = OnceLock::new();
 
-/// Says how a tensor of a dispatch subclass is kept, and an output of the node that keeps it.
+/// Sets how the host keeps saved tensors of dispatch subclasses; the flag says that it is an output of the node.
 pub(crate) fn register_subclass_packer(keep: PackSubclass) {
     let _ = PACK_SUBCLASS.set(keep);
 }
 
-/// What stands for a tensor, or an output of the node that keeps it, if it is of a dispatch subclass.
+/// Packs a tensor of a dispatch subclass; `None` for other tensors.
 pub(super) fn pack_subclass(tensor: &Tensor, is_output: bool) -> Option<Result<Box<dyn Packed>>> {
     if tensor.is_subclassed() { PACK_SUBCLASS.get().map(|keep| keep(tensor, is_output)) } else { None }
 }
 
-/// Packs `tensor`, which must not be written to meanwhile.
+/// Calls the pack hook. It is an error if that writes to the tensor.
 pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Packed>> {
     expect_kept();
     let _off = GradModeGuard::off();
@@ -176,18 +175,18 @@ pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Packed>> {
 #[derive(Default)]
 pub(crate) struct PackedInputs(Vec<PackedInput>);
 
-/// Under which name a rule keeps an input, which one that is, and what stands for it.
+/// The name under which a rule saves an input, which input that is, and what it was packed as.
 type PackedInput = (&'static str, Source, Box<dyn Packed>);
 
 impl PackedInputs {
-    /// What stands for a tensor that a rule keeps, if that is packed already.
+    /// Takes what an input was packed as, if it was packed before.
     fn take(&mut self, name: &str, source: Source) -> Option<Box<dyn Packed>> {
         let found = self.0.iter().position(|(other, of, _)| *other == name && *of == source)?;
         Some(self.0.swap_remove(found).2)
     }
 }
 
-/// Packs what a rule would keep of the inputs of an operation that has not run yet.
+/// Packs the inputs that a rule will save, before the operation runs.
 pub(crate) fn pack_inputs(rule: &dyn Rule, inputs: &[Option<&Tensor>]) -> Result<PackedInputs> {
     let mut ahead = PackedInputs::default();
     let Some(packer) = packer() else { return Ok(ahead) };
@@ -260,7 +259,7 @@ type Unpacked = Vec<(usize, Tensor)>;
 
 thread_local!(static UNPACKED: RefCell<Unpacked> = const { RefCell::new(Vec::new()) });
 
-/// Everything that a rule has saved is unpacked, once however often the rule asks, until this goes.
+/// While this guard lives, each saved tensor of a rule is unpacked once, however often the rule loads it.
 #[must_use = "it lasts as long as the guard"]
 pub(crate) struct UnpackedOnce {
     before: Unpacked,
@@ -280,7 +279,7 @@ impl UnpackedOnce {
                 unpacked.push((address(kept), kept.unpack()?));
             }
         }
-        // The rule does not ask for it, but torch's does.
+        // The rule here does not load it, but torch's does, and calls the hook.
         node.packed()
             .iter()
             .filter_map(|(_, saved)| saved.kept())
@@ -309,7 +308,7 @@ pub(super) fn unpack(kept: &dyn Packed) -> Result<Tensor> {
     known.map_or_else(|| kept.unpack(), Ok)
 }
 
-/// Packs one of the tensors that a rule has saved, after the fact. It is shown without history.
+/// Packs a tensor that a rule has already saved. The hook is given it without history.
 pub fn pack_one(node: &NodeRef, index: usize, packer: &dyn Packer) -> Result<()> {
     let tensor = match node.rule().saved().get(index) {
         None => return Err(Error::PackingFreed {}.into()),

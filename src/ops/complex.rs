@@ -1,29 +1,29 @@
-//! What is calculated of complex numbers only: from parts, from magnitude and angle, and back. Other
-//! readings of their memory are in `conjugate`.
+//! Operations of complex numbers: `complex`, `polar`, `angle`, and the rules of functions that are not holomorphic.
+//! Views of complex memory, as pairs of real numbers or as conjugates, are in `conjugate`.
 //!
 //! Note [Gradients of complex numbers]
 //! ----
-//! The gradient of a real number L with respect to z = x + iy is ∂L/∂x + i ∂L/∂y, so that a step against
-//! it makes L less. For a function w of z with a complex derivative that is z̄ = w̄ · conj(dw/dz). Rules are
-//! equations over any field: they multiply by derivatives and know no conjugates. But what they say of the
-//! conjugates of what was kept are the conjugates of what they say of that itself, so on the way back the
-//! entry points (`unary`, `binary`, `pointwise`, `bilinear`) give them these, and operations that have a rule for
-//! gradients of their own load them. Forward, nothing is conjugated. Functions without a complex
-//! derivative say that they are not `ANALYTIC` and stand for themselves: they are here. The gradient of a
-//! real number is the real part of what arrives; the engine's check sees to that.
+//! As in torch, the gradient of a real number L with respect to z = x + iy is ∂L/∂x + i ∂L/∂y, so that a step against
+//! it makes L smaller. For a holomorphic function w(z) it follows that z̄ = w̄ · conj(dw/dz).
+//!
+//! Rules of operations are written without conjugates, as for real numbers: they multiply by dw/dz. Since
+//! conj(f'(z)) = f'(conj(z)), it is enough to call the rule with the conjugates of the saved tensors. In backward the
+//! entry points (`unary`, `binary`, `pointwise`, `bilinear`) do that, and an operation with a `vjp` of its own loads
+//! conjugates itself. In forward mode nothing is conjugated.
+//!
+//! A function that is not holomorphic says that it is not `ANALYTIC`, and has a rule for each direction. If a real
+//! tensor receives a complex gradient, the engine takes the real part (`engine::check`).
 
-use crate::dispatch::in_place;
 use crate::ops::creation::create;
 use crate::ops::pointwise::power;
-use crate::schema::signatures::{ONE, ONE_OUT};
-use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, function, of, receiver};
+use crate::schema::signatures::ONE_OUT;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, function, of};
 use smallvec::smallvec;
 
 use super::conjugate::{conj, imag, part, real};
 use super::{div, mul, sub};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::record::records;
 use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dispatch::{batch, binary, memory_order};
@@ -303,44 +303,6 @@ pub fn angle(x: &Tensor) -> Result<Tensor> {
     if x.dtype().is_complex() { apply_one(Measure::Angle, &[x]) } else { unary::apply(RealAngle, x) }
 }
 
-/// y = the conjugate of x in memory of its own,  dy is that of dx,  x̄ that of ȳ
-#[derive(Clone, Copy)]
-pub struct ConjPhysical;
-
-impl Elementwise for ConjPhysical {
-    const NAME: &'static str = "conj_physical";
-    const NODE: &'static str = "ConjPhysicalBackward0";
-    const NODE_IN_PLACE: &'static str = "ConjPhysicalBackward1";
-    const KEEPS: Keeps = Keeps::Nothing;
-    const INTEGERS: Integers = Integers::Stay;
-    const COMPLEX: bool = true;
-    const COMPLEX_LOOPS: bool = true;
-    const ANALYTIC: bool = false;
-
-    #[inline(always)] // A loop is vectorised in one piece only.
-    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.conj()
-    }
-
-    fn chain(&self, _kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
-        conj_physical(t)
-    }
-}
-
-/// The conjugates in memory of their own; the tensor itself if it is real.
-pub fn conj_physical(x: &Tensor) -> Result<Tensor> {
-    if x.dtype().is_complex() { unary::apply(ConjPhysical, x) } else { Ok(x.clone()) }
-}
-
-/// `conj_physical` in place.
-pub fn conj_physical_(x: &Tensor) -> Result<()> {
-    if x.dtype().is_complex() {
-        return unary::apply_in_place(ConjPhysical, x);
-    }
-    in_place::check(x, records(&[x]))?;
-    x.bump_version()
-}
-
 /// What a change t of x changes of s = x/|x|: (t - s Re(conj(s) t)) / |x|, and 0 for x = 0. The map is its
 /// own transpose.
 pub(crate) fn sign_change(x: &Tensor, t: &Tensor) -> Result<Tensor> {
@@ -365,16 +327,6 @@ pub const ENTRIES: &[Entry] = &[
         |a| polar(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.once().typed(Types::Combined)),
-    both(
-        "conj_physical",
-        ONE_OUT,
-        "The complex conjugate of every element, computed into new memory.",
-        |a| of(a, conj_physical),
-    )
-    .written(&OutPolicy::ALIGNED.unknown("conj_physical").typed(Types::Found)),
-    both("conj_physical_", ONE, "Conjugates every element in place.", |a| {
-        receiver(a, conj_physical_(a.tensor(0)?))
-    }),
     both("angle", ONE_OUT, "The angle of every element in radians.", |a| of(a, angle))
         .written(&OutPolicy::ALIGNED),
 ];

@@ -1,16 +1,17 @@
-//! Other readings of one memory: complex numbers as pairs of parts and the other way round, conjugates
-//! and negatives (Note [What is still to be done]). Views all of them; what is calculated of complex
-//! numbers stands in `complex`.
+//! Views of memory as other numbers: complex numbers as pairs of real ones and back, conjugates and negatives (Note
+//! [What is still to be done]); and conjugates in new memory. Other functions of complex numbers are in `complex`.
 
-use crate::ops::complex::conj_physical;
 use crate::ops::geometry::{part, permute};
-use crate::schema::signatures::ONE;
-use crate::schema::{Entry, IntoReply, both, function, method, of, warn_once};
+use crate::schema::signatures::{ONE, ONE_OUT};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, function, method, of, receiver, warn_once};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dtype::{DType, Element};
+use crate::dispatch::in_place;
+use crate::dispatch::record::records;
+use crate::dispatch::unary::{self, Elementwise, Integers, Keeps};
+use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::ops::creation::cast;
@@ -204,6 +205,44 @@ pub fn conj(x: Tensor) -> Result<Tensor> {
     }
 }
 
+/// y = the conjugate of x in memory of its own,  dy is that of dx,  x̄ that of ȳ
+#[derive(Clone, Copy)]
+pub struct ConjPhysical;
+
+impl Elementwise for ConjPhysical {
+    const NAME: &'static str = "conj_physical";
+    const NODE: &'static str = "ConjPhysicalBackward0";
+    const NODE_IN_PLACE: &'static str = "ConjPhysicalBackward1";
+    const KEEPS: Keeps = Keeps::Nothing;
+    const INTEGERS: Integers = Integers::Stay;
+    const COMPLEX: bool = true;
+    const COMPLEX_LOOPS: bool = true;
+    const ANALYTIC: bool = false;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        x.conj()
+    }
+
+    fn chain(&self, _kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        conj_physical(t)
+    }
+}
+
+/// The conjugates in memory of their own; the tensor itself if it is real.
+pub fn conj_physical(x: &Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex() { unary::apply(ConjPhysical, x) } else { Ok(x.clone()) }
+}
+
+/// `conj_physical` in place.
+pub fn conj_physical_(x: &Tensor) -> Result<()> {
+    if x.dtype().is_complex() {
+        return unary::apply_in_place(ConjPhysical, x);
+    }
+    in_place::check(x, records(&[x]))?;
+    x.bump_version()
+}
+
 /// The negatives, as a view of the memory.
 pub fn negative_view(x: &Tensor) -> Result<Tensor> {
     match x.dtype() {
@@ -319,4 +358,14 @@ pub const ENTRIES: &[Entry] = &[
         |a| of(a, |x| conj(x.clone())),
     )
     .operators(&[("ConjBackward0", "_conj(Tensor(a) self) -> Tensor(a)")]),
+    both(
+        "conj_physical",
+        ONE_OUT,
+        "The complex conjugate of every element, computed into new memory.",
+        |a| of(a, conj_physical),
+    )
+    .written(&OutPolicy::ALIGNED.unknown("conj_physical").typed(Types::Found)),
+    both("conj_physical_", ONE, "Conjugates every element in place.", |a| {
+        receiver(a, conj_physical_(a.tensor(0)?))
+    }),
 ];

@@ -81,7 +81,9 @@ pub fn elementwise2() -> impl Iterator<Item = &'static Elementwise2Entry> {
 
 /// Every entry.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    elementwise().flat_map(|line| line.entries).chain(ENTRIES.iter().copied().flatten())
+    elementwise()
+        .flat_map(|line| line.entries)
+        .chain([ENTRIES, POINTWISE].into_iter().flatten().copied().flatten())
 }
 
 /// The entries of all files but those that follow from lines of `elementwise`.
@@ -162,9 +164,31 @@ const ENTRIES: &[&[Entry]] = &[
     neural::pooling::ENTRIES,
     neural::recurrent::ENTRIES,
     neural::softmax::ENTRIES,
-    neural::units::activation::ENTRIES,
     neural::units::gated::ENTRIES,
     neural::units::prelu::ENTRIES,
+    properties::ENTRIES,
+    reduction::extremes_along::ENTRIES,
+    reduction::extremes_over::ENTRIES,
+    reduction::middle::ENTRIES,
+    reduction::moments::ENTRIES,
+    reduction::norm::ENTRIES,
+    reduction::product::ENTRIES,
+    reduction::reduce::ENTRIES,
+    reduction::running::ENTRIES,
+    reduction::scan::ENTRIES,
+    reduction::truth::ENTRIES,
+    sampling::choose::ENTRIES,
+    sampling::counts::ENTRIES,
+    sampling::random::ENTRIES,
+    sampling::random::FRESH,
+    sorting::distinct::ENTRIES,
+    sorting::picked::ENTRIES,
+    sorting::tally::ENTRIES,
+];
+
+/// The entries of functions of elements: what they answer has at each place what they make of the operands there.
+const POINTWISE: &[&[Entry]] = &[
+    neural::units::activation::ENTRIES,
     neural::units::rectifiers::ENTRIES,
     neural::units::rectifiers::PAIRS,
     neural::units::smooth_units::ENTRIES,
@@ -193,32 +217,29 @@ const ENTRIES: &[&[Entry]] = &[
     pointwise::select::ENTRIES,
     pointwise::special::ENTRIES,
     pointwise::trigonometry::PAIRS,
-    properties::ENTRIES,
-    reduction::extremes_along::ENTRIES,
-    reduction::extremes_over::ENTRIES,
-    reduction::middle::ENTRIES,
-    reduction::moments::ENTRIES,
-    reduction::norm::ENTRIES,
-    reduction::product::ENTRIES,
-    reduction::reduce::ENTRIES,
-    reduction::running::ENTRIES,
-    reduction::scan::ENTRIES,
-    reduction::truth::ENTRIES,
-    sampling::choose::ENTRIES,
-    sampling::counts::ENTRIES,
-    sampling::random::ENTRIES,
-    sampling::random::FRESH,
-    sorting::distinct::ENTRIES,
-    sorting::picked::ENTRIES,
-    sorting::tally::ENTRIES,
 ];
 
 /// Every operator as torch's dispatcher has it: the name of its node, or `-`, and its schema.
 pub fn operators() -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
-    let of =
-        |entry: &'static Entry| entry.operators.iter().map(|&(node, said)| (node, schema_of(entry, said)));
-    let others = OPERATORS.iter().copied().flatten().map(|&(node, schema)| (node, Cow::Borrowed(schema)));
-    entries().flat_map(of).chain(others)
+    let others = [OPERATORS, POINTWISE_OPERATORS].into_iter().flatten().copied();
+    entries().flat_map(operators_of).chain(others.flat_map(named_apart))
+}
+
+/// The schemas of the operators that are functions of elements.
+pub fn pointwise_operators() -> impl Iterator<Item = Cow<'static, str>> {
+    let entries = elementwise().flat_map(|line| line.entries).chain(POINTWISE.iter().copied().flatten());
+    let others = POINTWISE_OPERATORS.iter().copied();
+    entries.flat_map(operators_of).chain(others.flat_map(named_apart)).map(|(_, schema)| schema)
+}
+
+/// The operators that an entry names.
+fn operators_of(entry: &'static Entry) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
+    entry.operators.iter().map(|&(node, said)| (node, schema_of(entry, said)))
+}
+
+/// Operators without an entry, whose schemas are said in full.
+fn named_apart(operators: &'static [Operator]) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
+    operators.iter().map(|&(node, schema)| (node, Cow::Borrowed(schema)))
 }
 
 /// The operators that no entry names.
@@ -234,6 +255,12 @@ const OPERATORS: &[&[Operator]] = &[
     neural::images::upsample::OPERATORS,
     neural::pooling::mean_pool::OPERATORS,
     neural::softmax::OPERATORS,
+    reduction::extremes_along::OPERATORS,
+    sorting::picked::OPERATORS,
+];
+
+/// Those of functions of elements.
+const POINTWISE_OPERATORS: &[&[Operator]] = &[
     neural::units::rectifiers::OPERATORS,
     neural::units::smooth_units::OPERATORS,
     pointwise::arithmetic::OPERATORS,
@@ -245,181 +272,4 @@ const OPERATORS: &[&[Operator]] = &[
     pointwise::representation::OPERATORS,
     pointwise::rounding::OPERATORS,
     pointwise::trigonometry::OPERATORS,
-    reduction::extremes_along::OPERATORS,
-    sorting::picked::OPERATORS,
-];
-
-/// Every other operation that gradients pass, by the name under which derivatives are checked.
-pub const DIFFERENTIABLE: &[&str] = &[
-    "adaptive_max_pool",
-    "adaptive_mean_pool",
-    "addcdiv",
-    "addcmul",
-    "addmm",
-    "addmv",
-    "alias",
-    "amax",
-    "amin",
-    "as_strided",
-    "baddbmm",
-    "batch_norm",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "block_diag",
-    "bmm",
-    "cat",
-    "celu",
-    "cholesky",
-    "cholesky_inverse",
-    "cholesky_solve",
-    "clamp",
-    "clone",
-    "col2im",
-    "constant_pad",
-    "convolution",
-    "copy_",
-    "cross_entropy",
-    "cummax",
-    "cummin",
-    "cumprod",
-    "cumsum",
-    "det",
-    "diag",
-    "diagonal",
-    "div_rounded",
-    "dot",
-    "eig",
-    "eigh",
-    "elu",
-    "embedding",
-    "entr",
-    "erfcx",
-    "expand",
-    "fft_c2c",
-    "fft_c2r",
-    "fft_r2c",
-    "fill_",
-    "flatten",
-    "flip",
-    "frexp",
-    "gather",
-    "gelu",
-    "glu",
-    "group_norm",
-    "hardshrink",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "huber_loss",
-    "i0e",
-    "i1",
-    "i1e",
-    "igamma",
-    "igammac",
-    "im2col",
-    "index",
-    "index_add",
-    "index_copy",
-    "index_fill",
-    "index_put",
-    "index_reduce",
-    "index_select",
-    "inner",
-    "inner_pad",
-    "inverse",
-    "kthvalue",
-    "layer_norm",
-    "leaky_relu",
-    "lerp",
-    "linear",
-    "log_sigmoid",
-    "log_softmax",
-    "logcumsumexp",
-    "logit",
-    "logsumexp",
-    "lstsq",
-    "lu_factor",
-    "lu_solve",
-    "masked_fill",
-    "masked_scatter",
-    "masked_select",
-    "matmul",
-    "matrix_exp",
-    "matrix_norm",
-    "matrix_power",
-    "max",
-    "max_pool",
-    "mean",
-    "mean_pool",
-    "median",
-    "min",
-    "mish",
-    "mm",
-    "mode",
-    "mse_loss",
-    "mv",
-    "nan_to_num",
-    "nansum",
-    "nll_loss",
-    "outer",
-    "permute",
-    "pinv",
-    "polygamma",
-    "prelu",
-    "prod",
-    "qr",
-    "ravel",
-    "repeat",
-    "reshape",
-    "roll",
-    "round_decimals",
-    "rrelu",
-    "scaled_dot_product_attention",
-    "scatter",
-    "scatter_add",
-    "scatter_reduce",
-    "select",
-    "silu",
-    "slice",
-    "slogdet",
-    "smooth_l1_loss",
-    "softmax",
-    "softplus",
-    "softshrink",
-    "solve",
-    "solve_triangular",
-    "sort",
-    "sparse_product",
-    "sparse_samples",
-    "split",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "std_mean",
-    "sum",
-    "svd",
-    "t",
-    "take",
-    "threshold",
-    "to",
-    "topk",
-    "trace",
-    "transpose",
-    "triangular_solve",
-    "tril",
-    "triu",
-    "unbind",
-    "unflatten",
-    "unfold",
-    "unsqueeze",
-    "upsample",
-    "var",
-    "var_mean",
-    "vdot",
-    "vector_norm",
-    "view",
-    "where",
-    "xlog1py",
-    "zeta",
 ];

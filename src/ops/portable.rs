@@ -5,14 +5,14 @@ use super::{
 };
 use crate::dispatch::modes::plain::{Row, What};
 
-/// How operations are written as plain data: those of lines, and those that stand beside blocks.
+/// How operations are written as plain data: the rows that follow from `elementwise!` lines, then those beside blocks.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     let ones = elementwise().flat_map(|line| &line.rows).flatten();
     let twos = elementwise2().flat_map(|line| &line.rows).flatten();
     ones.chain(twos).chain(ROWS.iter().copied().flatten())
 }
 
-/// How this operation is written, if it can be.
+/// The row of this operation, if it can be written.
 pub fn row_of(what: &What) -> Option<&'static Row> {
     rows().find(|row| row.is_of(what))
 }

@@ -1,6 +1,5 @@
-//! Handles to layouts. Every tensor and every node has one, and most programs use few shapes again and
-//! again: their layouts live for ever, and handles to them are not counted, which takes an addition and a
-//! subtraction from every tensor that comes and goes.
+//! Handles to layouts. Every tensor and every node has one. Most programs use few shapes again and again: the layouts of
+//! these are never freed, so that their handles need no reference count, which saves two updates for each tensor.
 
 #![allow(unsafe_code)]
 
@@ -13,9 +12,9 @@ use crate::error::Result;
 use crate::sharing::Count;
 use crate::threads::atomic::{AtomicPtr, Ordering};
 
-/// How many layouts live for ever at most.
+/// How many layouts are never freed, at most.
 const PLACES: usize = 512;
-/// The count of a layout that lives for ever.
+/// The count of a layout that is never freed.
 const FOREVER: u32 = u32::MAX;
 
 /// A handle to a layout that is shared.
@@ -26,7 +25,7 @@ struct Counted {
     layout: Layout,
 }
 
-/// Layouts that live for ever, each in the place of its shape; the first to come stays.
+/// The layouts that are never freed, by a hash of the shape. The first layout with a hash keeps the place.
 static COMMON: [AtomicPtr<Counted>; PLACES] = [const { AtomicPtr::new(null_mut()) }; PLACES];
 
 // SAFETY: a layout does not change, and the handles are counted as Note [One at a time] says.
@@ -34,8 +33,8 @@ unsafe impl Send for SharedLayout {}
 // SAFETY: as above.
 unsafe impl Sync for SharedLayout {}
 
-/// The place of a layout that may live for ever: a plain one, or one element repeated. Nothing depends on how
-/// well shapes are spread but speed.
+/// The hash of a layout that may be kept for ever: a contiguous one, or one element expanded. Collisions cost speed
+/// only.
 fn place(layout: &Layout) -> Option<&'static AtomicPtr<Counted>> {
     let kind = match (layout.is_plain(), layout.is_repeated()) {
         (true, _) => 0,
@@ -64,7 +63,7 @@ impl SharedLayout {
         SharedLayout::counted(layout, 1)
     }
 
-    /// A handle to the layout of row-major elements from the start of the storage, which is mostly there already.
+    /// A handle to the contiguous layout of a shape, from the start of the storage; usually it exists already.
     pub fn contiguous(shape: &[usize]) -> Result<SharedLayout> {
         // SAFETY: what a place points to is never freed.
         match unsafe { COMMON[spread(shape) % PLACES].load(Ordering::Acquire).as_ref() } {
@@ -80,7 +79,7 @@ impl SharedLayout {
         SharedLayout(NonNull::from(Box::leak(counted)))
     }
 
-    /// Makes a layout common, unless another thread comes first.
+    /// Keeps a layout for ever, unless another thread has taken the place.
     #[cold]
     fn common(place: &AtomicPtr<Counted>, layout: Layout) -> SharedLayout {
         let new = SharedLayout::counted(layout, FOREVER);
@@ -94,7 +93,7 @@ impl SharedLayout {
     }
 
     fn target(&self) -> &Counted {
-        // SAFETY: the target lives for ever, or as long as this handle is counted.
+        // SAFETY: the target is never freed, or not while this handle is counted.
         unsafe { self.0.as_ref() }
     }
 

@@ -1,14 +1,14 @@
-//! Memory whose size changes while tensors are on it.
+//! Storages that are resized while tensors use them (`resize_`, `untyped_storage().resize_`).
 //!
 //! Note [Memory that changes its size]
 //! ----
-//! Handles, views and aliases name a block, and the block says where its bytes are: other memory may take the place
-//! of a block's own, and whoever is on it sees it from then on. Somebody may be reading the bytes in that moment, in
-//! another thread or further up the stack, and layouts that were made before may lead anywhere within what was there.
-//! Therefore memory is never taken away while there is a handle: where the bytes were before they can still be read,
-//! and there is never less room than there was. What is not needed is given back to the system as pages that come
-//! back as zeros, and what replaces replaced memory is larger by half, so that all of it together is a few times the
-//! last.
+//! Tensors, views and aliases refer to a block, and the block says where its bytes are. To grow, a block is given
+//! larger memory, and every tensor that refers to it sees that from then on. But another thread, or a caller further
+//! up the stack, may be reading the old memory at that moment, through a layout that reaches anywhere within it.
+//! Therefore no memory of a block is freed while the block lives: the old address stays readable, and the room never
+//! shrinks. Pages that are no longer needed are returned to the operating system, which shows zeros there when they
+//! are touched again. Each replacement is larger by half than the one before, so that all of them together take at
+//! most a few times the last.
 
 use std::ptr::NonNull;
 
@@ -17,15 +17,15 @@ use crate::error::{Error, Result};
 use crate::threads::Mutex;
 use crate::threads::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// What a block is told by whose bytes are not as many as at first.
+/// What a block refers to once its size has changed.
 pub(super) struct Resized {
-    /// The word of the block's header at first.
+    /// The word of the block's header before.
     first: usize,
     bytes: AtomicUsize,
-    /// Where the bytes are. Set before `room` and read after it: there is at least so much.
+    /// Where the bytes are. Written before `room` and read after it: a reader never sees more room than there is.
     data: AtomicPtr<u8>,
     room: AtomicUsize,
-    /// What took the place of the block's own memory, the present one last. Held by whoever changes the size.
+    /// The memory that replaced the block's own, the present one last. The lock is held while the size changes.
     memory: Mutex<Vec<Storage>>,
 }
 
@@ -49,7 +49,7 @@ impl Resized {
         }
     }
 
-    /// Has so many bytes. Those that come into being are zeros.
+    /// Changes the number of bytes. New bytes are zeros.
     fn resize(&self, bytes: usize) -> Result<()> {
         let mut memory = self.memory.lock();
         let (had, room, data) = (self.bytes(), self.room(), self.data());
@@ -69,7 +69,7 @@ impl Resized {
             // SAFETY: there is room for so many.
             unsafe { data.add(had).write_bytes(0, bytes - had) };
         } else {
-            // SAFETY: there is so much room, of which nobody is told any more.
+            // SAFETY: the bytes from there on are within the room, and no new layout can reach them.
             unsafe { allocate::discard(data.add(bytes), room - bytes) };
         }
         self.bytes.store(bytes, Ordering::Release);
@@ -78,7 +78,7 @@ impl Resized {
 }
 
 impl Storage {
-    /// What is known of other sizes that the bytes had, if they had any.
+    /// The record of the changed size, if the size was ever changed.
     pub(super) fn resized(&self) -> Option<&Resized> {
         let word = self.word();
         if lead_of(word) != RESIZED {
@@ -95,8 +95,8 @@ impl Storage {
         Some(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(at)) })
     }
 
-    /// Has so many bytes, for everybody who is on the memory. Those that come into being are zeros. It is an error
-    /// if the bytes belong to the host, or if the host knows where they are.
+    /// Changes the number of bytes, for every tensor that uses the storage. New bytes are zeros. It is an error if the
+    /// memory belongs to the host (numpy), or if the host was given its address.
     pub fn resize(&self, bytes: usize) -> Result<()> {
         let root = self.root();
         if !root.is_resizable() {
@@ -112,11 +112,11 @@ impl Storage {
         }
     }
 
-    /// Has the block say that there may be other numbers of bytes.
+    /// Makes the block refer to a record of its size, which can then be changed.
     fn record_size(&self) -> Result<&Resized> {
         let first = self.word();
         if let Some(resized) = self.resized() {
-            // Another thread was faster since nobody had.
+            // Another thread has made the record since the caller looked.
             return Ok(resized);
         }
         let resized = Box::into_raw(Box::new(Resized {
@@ -131,10 +131,10 @@ impl Storage {
         let word = first & FIXED | RESIZED << LEAD | at;
         let fits = at & !BYTES == 0;
         if !fits || place.compare_exchange(first, word, Ordering::AcqRel, Ordering::Acquire).is_err() {
-            // SAFETY: nobody else has been told of it.
+            // SAFETY: the exchange failed, so that nobody else has the address.
             drop(unsafe { Box::from_raw(resized) });
         }
-        // As above.
+        // Now there is the record of this thread, or that of the one that was faster.
         self.resized().ok_or_else(|| Error::ResizeLent {}.into())
     }
 

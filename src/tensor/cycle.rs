@@ -10,7 +10,7 @@ use crate::graph::observe::census::{Census, Thing};
 use crate::graph::references::Holding;
 use crate::tensor::host_object;
 
-/// How far is walked when one leaf goes. What lies in a larger graph is left for `open_circles`.
+/// How many nodes are searched when a leaf is released. Cycles in larger graphs are left for `open_circles`.
 const NEAR: usize = 10_000;
 
 /// Leaves whose gradient was recorded when it was set.
@@ -18,7 +18,7 @@ static RECORDED: Mutex<RecordedLeaves> = Mutex::new(RecordedLeaves { leaves: Vec
 
 struct RecordedLeaves {
     leaves: Vec<WeakTensor>,
-    /// The length at which those are sorted out that are no more.
+    /// The length at which leaves that are gone are removed.
     limit: usize,
 }
 
@@ -42,7 +42,7 @@ pub fn leaves_with_recorded_gradients() -> Vec<Tensor> {
     RECORDED.lock().sort_out()
 }
 
-/// Takes the gradients off leaves that nothing but these gradients leads to.
+/// Frees leaves that are reachable only through the histories of their own gradients, by dropping these gradients.
 /// Gives up where they lead to more than `most` nodes and tensors.
 pub fn open_circles(most: usize) {
     let leaves = leaves_with_recorded_gradients();
@@ -112,7 +112,7 @@ impl Tensor {
         self.grad().is_some_and(is_recorded)
     }
 
-    /// Puts down that the gradient was recorded.
+    /// Lists this leaf as one whose gradient has a history.
     pub(crate) fn note_recorded_gradient(&self) {
         if !self.has_recorded_gradient() {
             return;
@@ -128,7 +128,7 @@ impl Tensor {
         drop(present);
     }
 
-    /// Where the tensor lies, which tells it from all others that there are.
+    /// The address of the tensor, which identifies it while it lives.
     pub(crate) fn address(&self) -> usize {
         self.0.address()
     }

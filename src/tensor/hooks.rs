@@ -1,4 +1,4 @@
-//! Hooks on tensors: those of a leaf are with it, those of others with the node that made them.
+//! Hooks on tensors. A leaf keeps its own; those of other tensors are kept by the node that made the tensor.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
 use crate::graph::{Edge, Hook, HookId, Hooks, NamedHooks, Node, NodeId, NodeRef, Place, transform_level};
 
-/// Finds a hook again to remove it, without keeping what it is on.
+/// Removes a hook later. It keeps neither the tensor nor the node alive.
 pub struct HookHandle {
     on: On,
     id: HookId,
@@ -24,7 +24,7 @@ impl HookHandle {
         HookHandle { on: On::Node(node.id()), id }
     }
 
-    /// The name of the hook.
+    /// The id of the hook.
     pub fn id(&self) -> HookId {
         self.id
     }

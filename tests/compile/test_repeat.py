@@ -7,6 +7,15 @@ from compiling import state_of
 pytestmark = pytest.mark.own
 
 
+def last_of(step, count, is_repeated):
+    """Take a step so many times, as a row or one by one, and return what the last one returns."""
+    if is_repeated:
+        return torch.compiler.repeat(step, count)
+    for _ in range(count - 1):
+        step()
+    return step()
+
+
 def training():
     torch.manual_seed(0)
     model = torch.nn.Linear(3, 1)
@@ -143,11 +152,7 @@ def test_nobody_can_tell_how_many_steps_were_done_in_a_row(kind):
             optimizer.step()
             return loss
 
-        if repeated:
-            loss = torch.compiler.repeat(step, 700)
-        else:
-            for _ in range(700):
-                loss = step()
+        loss = last_of(step, 700, repeated)
         found.append(state_of(loss, model, optimizer))
     assert found[0] == found[1]
 
@@ -165,11 +170,7 @@ def test_gradients_that_add_up_add_up_in_a_row_too():
                 weight -= 0.01 * weight.grad
             return loss
 
-        if repeated:
-            loss = torch.compiler.repeat(step, 300)
-        else:
-            for _ in range(300):
-                loss = step()
+        loss = last_of(step, 300, repeated)
         found.append(state_of(loss, weight))
     assert found[0] == found[1]
 
@@ -193,11 +194,7 @@ def test_a_step_that_goes_another_way_in_the_middle_of_a_row_is_done_as_it_is_wr
                 return loss * 1000
             return loss
 
-        if repeated:
-            loss = torch.compiler.repeat(step, 200)
-        else:
-            for _ in range(200):
-                loss = step()
+        loss = last_of(step, 200, repeated)
         found.append(state_of(loss, weight))
     assert found[0] == found[1]
 
@@ -214,10 +211,6 @@ def test_a_matrix_that_stops_being_positive_in_a_row_is_an_error_at_that_step():
             return found.sum()
 
         with pytest.raises(RuntimeError):
-            if repeated:
-                torch.compiler.repeat(step, 1000)
-            else:
-                for _ in range(1000):
-                    step()
+            last_of(step, 1000, repeated)
         found.append(shift.item())
     assert 0.0 < found[0] == found[1] < 1.0

@@ -64,12 +64,15 @@ def test_results_are_not_known_yet():
     assert [tuple(one.shape) for one in y.grad_fn._input_metadata] == [(2,)]
 
 
+class Token:
+    """A hook that does nothing, of which it can be asked whether it is still there."""
+
+    def __call__(self, *_):
+        pass
+
+
 @pytest.mark.parametrize("is_recorded", [True, False])
 def test_a_function_that_was_asked_goes_with_its_results(is_recorded):
-    class Token:
-        def __call__(self, *_):
-            pass
-
     gone = []
 
     def during(ctx):
@@ -86,10 +89,6 @@ def test_a_function_that_was_asked_goes_with_its_results(is_recorded):
 
 
 def test_a_function_that_fails_leaves_nothing():
-    class Token:
-        def __call__(self, *_):
-            pass
-
     gone = []
 
     def during(ctx):

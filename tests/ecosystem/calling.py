@@ -8,7 +8,8 @@ import sys
 import time
 import warnings
 
-WORKLOADS = pathlib.Path(__file__).parent / "workloads"
+# Where each stands, by its name: in a folder for what it is about.
+WORKLOADS = {path.stem: path for path in (pathlib.Path(__file__).parent / "workloads").rglob("*.py")}
 
 
 def plain(value):
@@ -26,7 +27,7 @@ def plain(value):
 
 def main(name):
     warnings.simplefilter("ignore")
-    spec = importlib.util.spec_from_file_location(name, WORKLOADS / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, WORKLOADS[name])
     module = importlib.util.module_from_spec(spec)
     # What libraries print is not what was found.
     with contextlib.redirect_stdout(sys.stderr):

@@ -11,10 +11,11 @@ import pathlib
 import subprocess
 import sys
 
+from calling import WORKLOADS
 from comparing import compare
 
 HERE = pathlib.Path(__file__).parent
-WORKLOADS = sorted(path.stem for path in (HERE / "workloads").glob("*.py"))
+NAMES = sorted(WORKLOADS)
 RECORDED = HERE / "recorded.json"
 TABLE = HERE.parent.parent / "docs" / "ecosystem.md"
 # Sums in another order are other numbers: some steps of training later, this much.
@@ -49,7 +50,7 @@ def run(name):
 
 def described(name):
     """Return what the first line of a workload says it does."""
-    return (HERE / "workloads" / f"{name}.py").read_text("utf-8").split('"""')[1].strip().splitlines()[0]
+    return WORKLOADS[name].read_text("utf-8").split('"""')[1].strip().splitlines()[0]
 
 
 def outcome(name, recorded):
@@ -77,7 +78,7 @@ def check(names):
         rows.append(f"| `{name}` | {described(name)} | {state} | {distance} |\n")
     passed = len(names) - failed
     print(f"{passed} passed, {failed} failed")
-    if names == WORKLOADS:
+    if names == NAMES:
         head = HEAD.format(passed=passed, count=len(names), tolerance=TOLERANCE)
         TABLE.write_text(head + "".join(rows), "utf-8")
     return failed == 0
@@ -89,13 +90,13 @@ def record(names):
     for name in names:
         print(name, flush=True)
         recorded[name] = run(name)
-    kept = {name: recorded[name] for name in WORKLOADS if name in recorded}
+    kept = {name: recorded[name] for name in NAMES if name in recorded}
     lines = ",\n".join(f"{json.dumps(name)}:{json.dumps(found)}" for name, found in kept.items())
     RECORDED.write_text(f"{{\n{lines}\n}}\n", "utf-8")
 
 
 def main(arguments):
-    names = [name for name in arguments if not name.startswith("-")] or WORKLOADS
+    names = [name for name in arguments if not name.startswith("-")] or NAMES
     if "--record" in arguments:
         record(names)
         return 0

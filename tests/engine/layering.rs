@@ -66,6 +66,10 @@ const BINDINGS: &[(&str, &[&str])] = &[
     ("tensor", &["functions", "tensor"]),
 ];
 
+/// What the bindings use of the engine's kernels: how many threads there are, and how long loops are interrupted. All
+/// else goes through operations.
+const KERNELS_OF_BINDINGS: &[&str] = &["kernels::interrupt", "kernels::parallel"];
+
 /// Where `unsafe` may stand: whole folders, and files.
 const UNSAFE: &[&str] = &[
     "src/graph/arena",
@@ -111,7 +115,12 @@ pub fn code(source: &str) -> String {
 
 /// The paths behind every `crate::`, with braces multiplied out.
 fn paths(code: &str) -> BTreeSet<String> {
-    code.match_indices("crate::").flat_map(|(at, prefix)| expand(&code[at + prefix.len()..])).collect()
+    paths_behind("crate::", code)
+}
+
+/// The paths behind every mention of a crate.
+fn paths_behind(crate_name: &str, code: &str) -> BTreeSet<String> {
+    code.match_indices(crate_name).flat_map(|(at, prefix)| expand(&code[at + prefix.len()..])).collect()
 }
 
 /// The paths that a piece of code begins with: `a::{b, c::d}` gives `a::b` and `a::c::d`.
@@ -250,6 +259,33 @@ fn the_bindings_have_one_direction() {
     assert_eq!(used_below("error", "use crate::{calls::callable, values::dtype};"), ["calls::callable"]);
     assert_eq!(used_below("tensor::object::life", "use crate::tensor::operators;"), ["tensor::operators"]);
     assert!(used_below("tensor::values", "use crate::tensor::object::wrap;").is_empty());
+}
+
+/// What a piece of code of the bindings uses of kernels that operations stand before.
+fn kernels_used(source: &str) -> Vec<String> {
+    let is_refused = |path: &String| {
+        let within = |allowed: &&str| path == *allowed || path.starts_with(&format!("{allowed}::"));
+        path.starts_with("kernels") && !KERNELS_OF_BINDINGS.iter().any(within)
+    };
+    paths_behind("rushlight::", &code(source)).into_iter().filter(is_refused).collect()
+}
+
+#[test]
+fn the_bindings_reach_kernels_through_operations() {
+    let modules = bindings();
+    let wrong: Vec<String> = modules
+        .iter()
+        .flat_map(|(module, source)| {
+            kernels_used(source).into_iter().map(move |used| format!("{module} uses {used}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for allowed in KERNELS_OF_BINDINGS {
+        let mention = format!("rushlight::{allowed}");
+        assert!(modules.iter().any(|(_, source)| source.contains(&mention)), "nothing uses {allowed}");
+    }
+    let planted = "use rushlight::{Tensor, kernels::{neural::descent::Sgd, parallel}};";
+    assert_eq!(kernels_used(planted), ["kernels::neural::descent::Sgd"]);
 }
 
 /// Which module uses which: a file and the folder of the same name are one, and a room's own file is above them.

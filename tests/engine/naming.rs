@@ -25,6 +25,29 @@ fn nodes(code: &str) -> Vec<&str> {
     code.split('"').filter(is_node).collect()
 }
 
+/// The blocks of operations that name nodes, by their types, with these names; read from the sources.
+pub fn blocks() -> Vec<(String, Vec<String>)> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ops");
+    let mut found = vec![];
+    for path in sources(&top) {
+        let source = code(&fs::read_to_string(path).unwrap());
+        for item in source.split("\nimpl").skip(1) {
+            // It ends where the next item begins that is not indented.
+            let block = item.split("\n}").next().unwrap_or_default();
+            let Some((_, rest)) = block.split('{').next().and_then(|head| head.split_once(" for ")) else {
+                continue;
+            };
+            let name = rest.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+            let nodes: Vec<String> = nodes(block).into_iter().map(str::to_owned).collect();
+            if !nodes.is_empty() {
+                found.push((name.to_owned(), nodes));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
 #[test]
 fn operations_are_named_in_their_blocks() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -178,11 +201,6 @@ const COMPARES: &[(&str, &[&str], &str)] = &[
         "ways to combine elements, as callers name them",
     ),
     ("src/ops/linalg/determinant", &["sign"], "a name of what a node shows"),
-    (
-        "src/ops/neural/images/grid",
-        &["GridSampler2DBackward0"],
-        "a composite of Python's, which is known by the name of its node",
-    ),
     ("src/ops/neural/units/smooth_units/entries", &["tanh"], "an approximation, as callers name it"),
     ("src/ops/pointwise/division", &["floor", "trunc"], "ways to round, as callers name them"),
 ];

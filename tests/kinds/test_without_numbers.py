@@ -56,6 +56,37 @@ def test_what_no_memory_would_hold_has_a_form():
     assert x.stride() == (10**6, 1) and x.is_contiguous()
 
 
+OF_ONE = "exp floor round sign digamma erfinv tan square sigmoid relu neg bitwise_not isnan isinf logit"
+OF_TWO = "copysign hypot fmod atan2 fmax add eq bitwise_xor logical_and pow xlogy nextafter"
+
+
+def check_large(function, dtype=torch.float32, result=None):
+    """Check the form of what a function makes of a large tensor and of a row that is broadcast."""
+    x = torch.empty(1 << 30, 1 << 12, device="meta", dtype=dtype)
+    found = function(x, torch.empty(1 << 12, device="meta", dtype=dtype))
+    assert found.is_meta and found.shape == x.shape and found.stride() == x.stride()
+    assert found.dtype == (result or dtype)
+
+
+@pytest.mark.parametrize("name", OF_ONE.split())
+def test_a_function_of_elements_has_a_form_that_no_memory_would_hold(name):
+    function = getattr(torch, name)
+    dtype = torch.int64 if name == "bitwise_not" else torch.float32
+    check_large(lambda x, _: function(x), dtype, torch.bool if name in ("isnan", "isinf") else None)
+
+
+@pytest.mark.parametrize("name", OF_TWO.split())
+def test_a_function_of_pairs_has_a_form_that_no_memory_would_hold(name):
+    dtype = torch.int64 if name == "bitwise_xor" else torch.float32
+    check_large(getattr(torch, name), dtype, torch.bool if name in ("eq", "logical_and") else None)
+
+
+def test_a_choice_and_a_blend_have_a_form_that_no_memory_would_hold():
+    mask = torch.empty(1 << 30, 1, device="meta", dtype=torch.bool)
+    check_large(lambda x, row: torch.where(mask, x, row))
+    check_large(lambda x, row: torch.lerp(x, row, 0.5))
+
+
 def test_files_keep_forms():
     file = io.BytesIO()
     torch.save({"x": torch.empty(2, 3, device="meta")}, file)

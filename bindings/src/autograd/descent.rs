@@ -3,8 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rushlight::Tensor;
-use rushlight::kernels::neural::descent::{Adadelta, RmsProp, Sgd, Way};
-use rushlight::ops::neural::descent::{Descent, Moments, Step};
+use rushlight::ops::neural::descent::{Adadelta, Descent, Moments, RmsProp, Sgd, Step, Way};
 use smallvec::SmallVec;
 
 use crate::error::raise;

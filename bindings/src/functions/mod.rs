@@ -99,3 +99,11 @@ pub(crate) fn operators() -> Vec<(&'static str, Cow<'static, str>)> {
     let own = listed().flat_map(|function| function.operators);
     ops::operators().chain(own.map(|&(node, schema)| (node, Cow::Borrowed(schema)))).collect()
 }
+
+/// The schemas of the operators that are functions of elements: their results have the shape to which the operands
+/// broadcast.
+#[pyfunction]
+#[pyo3(name = "_pointwise_operators")]
+pub(crate) fn pointwise_operators() -> Vec<Cow<'static, str>> {
+    ops::pointwise_operators().collect()
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from .. import _rushlight as native
@@ -40,7 +41,7 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     if name in _BY_NUMBERS:
         raise _unknown(name)
-    given = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
+    given = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
     if name == "copy_" and not isinstance(args[0], cls):
         raise NotImplementedError(_NO_DATA)
     if name == "copy_":
@@ -100,7 +101,7 @@ _NOT_SHOWN = "which no class was shown."
 def as_one(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Answer a call of a function: by its parts, or as one if no history is asked for."""
     name = getattr(func, "__name__", "").rpartition("linalg_")[2]
-    given = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
+    given = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
     if name not in _AS_ONE or any(one.requires_grad for one in given):
         try:
             return func(*args, **kwargs)
@@ -146,10 +147,11 @@ def _check_devices(name: str, given: Sequence[Tensor], cls: type) -> None:
             raise RuntimeError(f"Tensor on device {found} is not on the expected device {wanted}!")
 
 
-def _flat(values: Any) -> Any:
+def flat_values(values: Any) -> Any:
+    """Go through values that stand in lists and tuples, however deep."""
     for one in values:
         if isinstance(one, (tuple, list)):
-            yield from _flat(one)
+            yield from flat_values(one)
         else:
             yield one
 
@@ -316,58 +318,7 @@ def _converted(tensor: Any, *, dtype: Any = None, memory_format: Any = None, **_
     return _like(tensor, dtype=dtype, memory_format=memory_format)
 
 
-# Functions of elements, of which large tensors are not computed.
-_OF_ELEMENTS = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "rsub",
-        "pow",
-        "maximum",
-        "minimum",
-        "where",
-        "exp",
-        "log",
-        "sin",
-        "cos",
-        "tanh",
-        "sigmoid",
-        "relu",
-        "gelu",
-        "silu",
-        "sqrt",
-        "rsqrt",
-        "reciprocal",
-        "neg",
-        "abs",
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "clamp",
-        "clamp_min",
-        "clamp_max",
-        "threshold_backward",
-        "gelu_backward",
-        "silu_backward",
-        "sigmoid_backward",
-        "tanh_backward",
-        "leaky_relu",
-        "erf",
-        "masked_fill",
-        "logical_and",
-        "logical_or",
-        "logical_not",
-        "isnan",
-        "addcmul",
-        "addcdiv",
-        "lerp",
-    ]
-)
+# Functions of elements are not computed of tensors larger than this.
 _LARGE = 1 << 16
 
 
@@ -375,11 +326,19 @@ def _small(tensor: Any) -> Tensor:
     return native.zeros((1,) * tensor.dim(), dtype=tensor.dtype)
 
 
+@cache
+def _of_elements() -> frozenset[str]:
+    """Return the names of the operators that are functions of elements, as the engine has them."""
+    return frozenset(schema.partition("(")[0].partition(".")[0] for schema in native._pointwise_operators())
+
+
 def spread(name: str, func: Any, args: Sequence[Any], kwargs: dict[str, Any], given: Sequence[Tensor]) -> Any:
     """Return the form of what a function of elements gives of large tensors; `None` if it has to run."""
-    if name not in _OF_ELEMENTS or all(one.numel() <= _LARGE for one in given):
+    if all(one.numel() <= _LARGE for one in given) or name not in _of_elements():
         return None
-    dtype = func(*(_small(one) if isinstance(one, Tensor) else one for one in args), **kwargs).dtype
+    small = func(*(_small(one) if isinstance(one, Tensor) else one for one in args), **kwargs)
+    if not isinstance(small, Tensor):
+        return None
     size = native.broadcast_tensors([native.empty(1).expand(one.shape) for one in given])[0].shape
     whole = next((one for one in given if one.shape == size and not _has_gaps(one)), None)
-    return without_data(size, None if whole is None else whole.stride(), 0, dtype)
+    return without_data(size, None if whole is None else whole.stride(), 0, small.dtype)

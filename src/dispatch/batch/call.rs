@@ -1,5 +1,5 @@
-//! What an operation's batching rule is given (`Call`: operands with the dimension of the samples) and what it
-//! returns.
+//! The argument and the result of a batching rule: `Call` has the operands, each with the dimension along which the
+//! samples lie, and `Answer` the outputs.
 
 use smallvec::SmallVec;
 
@@ -11,20 +11,20 @@ use crate::ops::geometry::{expand, part, permute, reshape};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Batch, Tensor};
 
-/// The samples of a tensor, as a rule sees them: along `dim` of `value`, or one for all.
+/// An operand of a batching rule: the samples lie along `dim` of `value`, or the operand is not batched.
 #[derive(Clone)]
 pub struct Samples {
     /// The samples together.
     pub value: Tensor,
-    /// Where they lie; nowhere if all are the same.
+    /// The dimension of the samples; `None` if the operand is not batched.
     pub dim: Option<usize>,
 }
 
-/// What a rule answers: the outputs of the operation.
+/// The outputs of a batching rule.
 pub type Answer = SmallVec<[Samples; 1]>;
 
 impl Samples {
-    /// One for all.
+    /// Not batched.
     pub fn shared(value: Tensor) -> Samples {
         Samples { value, dim: None }
     }
@@ -117,7 +117,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// An operation on the inputs with their samples along the first dimension.
+    /// Calls the operation with the samples as the first dimension of every input.
     pub fn front<O: Op>(&self, op: O) -> Result<Answer> {
         Ok(all_first(self.at_front(op, &|input| input.front(self.size))?))
     }
@@ -126,8 +126,8 @@ impl Call<'_> {
         apply(op, &references(&all(self.inputs, value)?))
     }
 
-    /// `front` for an operation along the dimension behind the samples. Numbers have none: for the
-    /// operation they are vectors of one element.
+    /// `front` for an operation along a dimension: samples without dimensions become vectors of one element before,
+    /// and numbers again after.
     pub fn deeper<O: Op>(&self, op: O) -> Result<Answer> {
         if self.inputs[0].rank() > 0 {
             return self.front(op);
@@ -136,8 +136,8 @@ impl Call<'_> {
         outputs.iter().map(|y| numbers(y).map(Samples::first)).collect()
     }
 
-    /// An operation on the inputs whose first dimension is that of a batch already: it takes the
-    /// samples in.
+    /// Calls an operation whose inputs have a batch dimension of their own, as layers do: the samples are merged with
+    /// that dimension.
     pub fn folded<O: Op>(&self, op: O) -> Result<Answer> {
         let outputs = self.at_front(op, &|input| reshape::flatten(&input.front(self.size)?, 0, 1))?;
         let apart = |y: &Tensor| {
@@ -147,14 +147,14 @@ impl Call<'_> {
         outputs.iter().map(apart).collect()
     }
 
-    /// An operation of elements of one input, whose samples stay where they are.
+    /// Calls an elementwise operation of one input; the samples stay where they are.
     pub fn in_place<O: Op>(&self, op: O) -> Result<Answer> {
         let Samples { value, dim } = &self.inputs[0];
         let outputs = apply(op, &[value])?;
         Ok(outputs.into_iter().map(|value| Samples { value, dim: *dim }).collect())
     }
 
-    /// An operation of elements, whose operands broadcast against each other.
+    /// Calls an elementwise operation of several operands, which broadcast.
     pub fn aligned<O: Op>(&self, op: O) -> Result<Answer> {
         let rank = self.inputs.iter().chain(self.held).map(Samples::rank).max().unwrap_or(0);
         let align = |samples: &Samples| samples.aligned(rank);
@@ -163,7 +163,7 @@ impl Call<'_> {
     }
 }
 
-// What follows stands here so that it is compiled once, not for every operation.
+// The functions below are not generic, so that they are compiled once and not for every operation.
 
 fn all(samples: &[Samples], value: &dyn Fn(&Samples) -> Result<Tensor>) -> Result<Vec<Tensor>> {
     samples.iter().map(value).collect()

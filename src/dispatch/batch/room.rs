@@ -1,5 +1,5 @@
-//! In-place writes of batched values to a tensor that is not batched: whether it has memory for each sample, and
-//! how it becomes batched where it may.
+//! In-place writes under vmap: writing a batched value to a tensor that is not batched is refused, since that tensor has
+//! memory for one sample only. A tensor that nobody else holds is batched first instead.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::ops::reduction::reduce;
 use crate::shape;
 use crate::tensor::{Mapping, Tensor};
 
-/// The highest mapping of which `x` does not have memory for every sample of `other`.
+/// The innermost vmap level at which `other` is batched and `x` is not.
 pub fn no_room(x: &Tensor, other: &Tensor) -> Option<Arc<Mapping>> {
     let mapping = highest([x, other])?;
     let (x, other) = (samples(x, &mapping), samples(other, &mapping));
     if x.dim.is_none() && other.dim.is_some() { Some(mapping) } else { no_room(&x.value, &other.value) }
 }
 
-/// The failure of a write to `x`, seen as one of all samples of `other`.
+/// The error of writing `other` to `x`, with the shapes of all samples together.
 pub fn room_shape(x: &Tensor, other: &Tensor) -> Error {
     let output = x.layout().shape().to_vec();
     let mut broadcast =
@@ -34,8 +34,8 @@ pub fn room_shape(x: &Tensor, other: &Tensor) -> Error {
     Error::OutputShape { output, broadcast }
 }
 
-/// The tensor with memory for every sample of others, so that what is made of those can be written to
-/// it. Nobody else may hold it.
+/// The tensor, batched as the others are, so that results computed from them can be written to it. Nobody else may
+/// hold it.
 pub fn with_room(x: Tensor, others: &[&Tensor]) -> Result<Tensor> {
     others.iter().try_fold(x, |x, other| {
         if no_room(&x, other).is_none() {

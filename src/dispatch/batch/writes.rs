@@ -1,5 +1,5 @@
-//! Writing to batched tensors. The value is written to as any tensor is, so that what is tracked below
-//! is tracked; a tensor that all samples share has no room for what differs between them.
+//! In-place writes to batched tensors. The value inside is written to like any tensor, so that outer levels of autograd
+//! and vmap follow the write. A tensor that is not batched cannot take values that differ between samples.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::ops::creation::cast;
 use crate::ops::geometry::resize;
 use crate::tensor::{Mapping, Tensor};
 
-/// Whether `x` has room for what is made of the others.
+/// Checks that `x` has memory for every sample of the others.
 fn check_room(x: &Tensor, others: &[&Tensor], mapping: &Arc<Mapping>, operation: &'static str) -> Result<()> {
     check_open(mapping)?;
     let differ = |x: &Tensor| samples(x, mapping).dim.is_some();
@@ -48,7 +48,7 @@ pub(crate) fn write(
     })
 }
 
-/// `write`, and what it means for histories.
+/// `write`, with the history that it leaves.
 #[cold]
 pub(crate) fn write_traced(
     x: &Tensor,
@@ -79,7 +79,7 @@ pub(crate) fn each_in_place(x: &Tensor, f: impl FnOnce(&Tensor) -> Result<()>) -
     Some(below(&batch.mapping, write))
 }
 
-/// Gives the samples of `x` another shape over the elements of all of them.
+/// Gives the samples of `x` another shape, in place.
 #[cold]
 pub(crate) fn resize(x: &Tensor, sizes: &[i64]) -> Result<()> {
     let Some(batch) = x.batch() else { unreachable!("the tensor is batched") };
@@ -94,8 +94,8 @@ pub(crate) fn resize(x: &Tensor, sizes: &[i64]) -> Result<()> {
     x.show_value()
 }
 
-/// Writes what `operation` makes of the samples of `x` back to them, and gives `x` the history of it.
-/// `others` are the further operands, `name` is torch's of what happens.
+/// Applies `operation` to the samples of `x`, writes the result back to them, and gives `x` its history. `others` are
+/// the further operands, `name` is torch's name of the operation.
 #[cold]
 pub(crate) fn through(
     x: &Tensor,

@@ -66,6 +66,15 @@ pub trait AtOnce: Send + Sync {
     fn backward(&self, kept: &[&Tensor], gradient: &Tensor, wanted: &[bool]) -> Result<Outputs>;
 }
 
+/// A calculation that stands in for operations that the host composes: for which nodes, and how it is made of the
+/// parameters that those show, if it serves them.
+pub struct HostCalculation {
+    /// torch's names of the nodes.
+    pub nodes: &'static [&'static str],
+    /// The calculation for these parameters.
+    pub of: fn(&Attributes) -> Option<Arc<dyn AtOnce>>,
+}
+
 /// What the node keeps.
 pub struct SavedInputs {
     /// The inputs, then the outputs.

@@ -1,5 +1,5 @@
-//! Writes through `out=` that are recorded although torch has no derivative of them: whoever asks for one is
-//! refused.
+//! Writes through `out=` to tensors that require grad. torch records them as a node without a derivative; backward
+//! through it is an error.
 
 use crate::dispatch::in_place::Write;
 use crate::dispatch::record::trace;
@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule};
 use crate::tensor::Tensor;
 
-/// The node of what torch's formulas do not know at all.
+/// torch's name of the node of an operation that has no formula.
 pub(crate) const UNKNOWN: &str = "torch::autograd::NotImplemented";
 
-/// y depends on x, and there is no dy/dx
+/// A node whose derivative is not defined.
 struct Underived {
     operation: &'static str,
 }

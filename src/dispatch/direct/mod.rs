@@ -1,8 +1,8 @@
-//! Operations that are computed into memory that is there already: what programs are made of, where they have been
-//! recorded and all is known of how operands and results lie. Whatever is computed otherwise gives new tensors.
+//! Operations computed into memory that is already allocated. Recorded programs are made of these: when they run, the
+//! shapes, strides and types of all operands and results are known. Everywhere else operations make new tensors.
 //!
-//! The kernels are those that compute the operation everywhere else, so that the bits are the same. What rounds nothing,
-//! comparisons and choices, has loops of its own for few elements (`few`).
+//! The kernels are the ordinary ones, so that results have the same bits. Comparisons and selections, which do not
+//! round, have loops of their own for small tensors (`few`).
 
 mod beside;
 pub(crate) mod few;
@@ -25,19 +25,19 @@ pub(crate) use one::{OfOne, Single};
 pub use registers::{Register, Registers};
 pub(crate) use whole::{OfWhole, Whole};
 
-/// An operand or a result, without its numbers.
+/// What is known of an operand or a result before the program runs.
 #[derive(Clone, Copy)]
 pub enum Lies<'a> {
-    /// A tensor lies so, of this type.
+    /// A tensor with this layout and type.
     Tensor(&'a Layout, DType),
-    /// It is a number.
+    /// A number.
     Number(Scalar),
 }
 
-/// What an operation is computed of.
+/// An operand when the program runs.
 #[derive(Clone, Copy)]
 pub enum Source<'a> {
-    /// An array, from this element on where there is one for each.
+    /// An array; where each element of the result has one of its own, from this element on.
     Array(&'a Array, usize, Beside),
     /// A number.
     Number(Scalar),

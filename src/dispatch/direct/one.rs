@@ -1,4 +1,4 @@
-//! Operations of one operand whose elements are functions of those beside them.
+//! Elementwise operations of one operand, computed into memory that exists.
 
 use std::mem::MaybeUninit;
 
@@ -7,13 +7,13 @@ use crate::dtype::{DType, Real};
 use crate::error::Result;
 use crate::shape::Layout;
 
-/// What makes the elements of a result of those of one operand.
+/// The loop of such an operation.
 pub(crate) trait Single: Send + Sync {
-    /// Writes them.
+    /// Computes `y` from the elements of `x`, one each.
     fn write<T: Real>(&self, x: Side<'_, T>, y: &mut [MaybeUninit<T>]);
 }
 
-/// Such an operation.
+/// An elementwise operation with this loop.
 pub(crate) struct OfOne<E>(pub(crate) E);
 
 impl<E: Single> Direct for OfOne<E> {

@@ -1,5 +1,5 @@
-//! How tangents pass an operation: those of its inputs are collected level by level, and the jvp of its rule gives
-//! those of the outputs.
+//! Forward mode through an operation: the tangents of its inputs are collected level by level, and the `jvp` of its rule
+//! computes those of the outputs.
 
 use smallvec::SmallVec;
 
@@ -9,7 +9,7 @@ use crate::graph::{At, Gradients, Level, NodeRef, mode, tangents};
 use crate::ops::creation::cast;
 use crate::tensor::Tensor;
 
-/// What an output of a function of the host is.
+/// How an output of a custom function of the host relates to its inputs.
 #[derive(Clone, Copy)]
 pub(crate) enum Role {
     /// New, or a view of something else.
@@ -22,7 +22,7 @@ pub(crate) enum Role {
     Constant,
 }
 
-/// Tangents on their way through an operation.
+/// The tangents of the inputs of an operation.
 pub(crate) struct Propagation {
     /// A bit for each input that has a tangent.
     pub(crate) needed: u64,

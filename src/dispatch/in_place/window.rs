@@ -1,5 +1,5 @@
-//! What a write does to histories: it becomes that of the tensor, or, through a view, that of the base, of
-//! which one window was replaced. See Note [Views and writes].
+//! What an in-place write does to the graph: it becomes the history of the tensor. A write to a view becomes the history
+//! of the base, as a node that replaced a window of it (torch's `CopySlices`). See Note [Views and writes].
 
 use smallvec::{SmallVec, smallvec};
 
@@ -38,9 +38,9 @@ pub(crate) fn rebase(x: &Tensor, write: NodeRef) -> Result<()> {
     Ok(())
 }
 
-/// A tensor of which one window was overwritten by `write`.
+/// A base of which `write` overwrote the window of a view.
 ///
-/// The gradient outside of the window passes; inside it goes through `write`.
+/// The gradient outside of the window is passed on; inside it goes through the rule of `write`.
 struct CopySlices {
     base: SharedLayout,
     window: SharedLayout,
@@ -63,7 +63,7 @@ impl CopySlices {
         Ok((whole, window))
     }
 
-    /// The whole with something else, or zeros, in the window.
+    /// The gradient of the base with other numbers, or zeros, in the window.
     fn overwritten(&self, whole: Tensor, window: Tensor, inside: Option<Tensor>) -> Result<Tensor> {
         let Some(inside) = inside else {
             cast::zero_(&window)?;

@@ -2,9 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::kernels::interrupt::Steps;
-use crate::kernels::parallel::parallel_parts;
-use crate::kernels::pointwise::apply::GRAIN;
+use super::by_row::each_row;
 
 /// A dimension that is framed, or cut.
 #[derive(Clone, Copy)]
@@ -33,26 +31,22 @@ pub fn framed<T: Copy + Send + Sync>(x: &[T], frames: &[Frame], value: T, out: &
     let count = places().next_back().map_or(0, |last| last + 1 - first);
     let start_of_row = columns.source(first).unwrap_or(0);
     let width = columns.whole;
-    parallel_parts(out, (GRAIN / width.max(1)).max(1) * width.max(1), |start, part| {
-        let mut steps = Steps::default();
-        for (row, out) in (start / width..).zip(part.chunks_exact_mut(width)) {
-            steps.take(width);
-            let (mut rest, mut stride, mut source) = (row, columns.size, Some(start_of_row));
-            for frame in above {
-                let here = frame.source(rest % frame.whole);
-                source = source.zip(here).map(|(source, here)| source + here * stride);
-                (rest, stride) = (rest / frame.whole, stride * frame.size);
-            }
-            let inner = match source {
-                Some(source) if count > 0 => &x[source..source + count],
-                _ => &[],
-            };
-            let (left, behind) = out.split_at_mut(if inner.is_empty() { width } else { first });
-            left.fill(MaybeUninit::new(value));
-            let (middle, right) = behind.split_at_mut(inner.len());
-            middle.write_copy_of_slice(inner);
-            right.fill(MaybeUninit::new(value));
+    each_row(out, width, |row, out| {
+        let (mut rest, mut stride, mut source) = (row, columns.size, Some(start_of_row));
+        for frame in above {
+            let here = frame.source(rest % frame.whole);
+            source = source.zip(here).map(|(source, here)| source + here * stride);
+            (rest, stride) = (rest / frame.whole, stride * frame.size);
         }
+        let inner = match source {
+            Some(source) if count > 0 => &x[source..source + count],
+            _ => &[],
+        };
+        let (left, behind) = out.split_at_mut(if inner.is_empty() { width } else { first });
+        left.fill(MaybeUninit::new(value));
+        let (middle, right) = behind.split_at_mut(inner.len());
+        middle.write_copy_of_slice(inner);
+        right.fill(MaybeUninit::new(value));
     });
 }
 

@@ -1,5 +1,6 @@
 //! Elements that are moved and not looked at.
 
+mod by_row;
 pub(crate) mod dense;
 pub mod framed;
 pub mod join;

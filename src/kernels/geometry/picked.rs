@@ -2,10 +2,8 @@
 
 use std::mem::MaybeUninit;
 
+use super::by_row::each_row;
 use crate::error::Result;
-use crate::kernels::interrupt::Steps;
-use crate::kernels::parallel::parallel_parts;
-use crate::kernels::pointwise::apply::GRAIN;
 use crate::storage;
 
 /// From where the places along a dimension are taken.
@@ -40,18 +38,13 @@ impl Sources {
 /// The elements of images that are taken from others, by dimension, the last one first. There is at least one of each.
 pub fn picked<T: Copy + Send + Sync>(x: &[T], sources: &[Sources], out: &mut [MaybeUninit<T>]) {
     let Some((columns, above)) = sources.split_first() else { return };
-    let width = columns.count();
-    parallel_parts(out, (GRAIN / width).max(1) * width, |start, part| {
-        let mut steps = Steps::default();
-        for (row, out) in (start / width..).zip(part.chunks_exact_mut(width)) {
-            steps.take(width);
-            let (mut rest, mut first, mut stride) = (row, 0, columns.size);
-            for sources in above {
-                first += sources.places[rest % sources.count()] * stride;
-                (rest, stride) = (rest / sources.count(), stride * sources.size);
-            }
-            columns.pick(&x[first + rest * stride..][..columns.size], out);
+    each_row(out, columns.count(), |row, out| {
+        let (mut rest, mut first, mut stride) = (row, 0, columns.size);
+        for sources in above {
+            first += sources.places[rest % sources.count()] * stride;
+            (rest, stride) = (rest / sources.count(), stride * sources.size);
         }
+        columns.pick(&x[first + rest * stride..][..columns.size], out);
     });
 }
 

@@ -1,5 +1,5 @@
-//! What samples lose that have a class each, by the logarithms of the probabilities of all classes, and the
-//! gradients of that.
+//! The negative log-likelihood of samples (`nll_loss`): the loss of each, given log-probabilities of all classes and
+//! the index of the right one, and the gradients of the log-probabilities.
 
 use std::mem::MaybeUninit;
 
@@ -7,18 +7,18 @@ use crate::dtype::Real;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 
-/// The classes of samples, and what these weigh. A sample of the class that is ignored counts nowhere.
+/// The target classes of samples, and the weights of classes. A sample whose target is `ignored` has no loss.
 #[derive(Clone, Copy)]
 pub struct Classes<'a, T> {
-    /// The class of each sample.
+    /// The target class of each sample.
     pub of: &'a [i64],
     /// How many classes there are.
     pub count: usize,
-    /// How many samples, one after another, have the numbers of a class side by side.
+    /// The product of the dimensions behind that of the classes: how many samples lie side by side in each class.
     pub inner: usize,
     /// The weight of each class.
     pub weight: Option<&'a [T]>,
-    /// The class without any.
+    /// The target that is ignored (`ignore_index`).
     pub ignored: i64,
 }
 
@@ -28,7 +28,7 @@ impl<T: Real> Classes<'_, T> {
         self.weight.map_or(T::ONE, |weight| weight[class as usize])
     }
 
-    /// Where the number of a sample's class is.
+    /// The offset of the log-probability that a sample has for a class.
     fn place(&self, sample: usize, class: i64) -> usize {
         match self.inner {
             1 => sample * self.count + class as usize,
@@ -36,25 +36,25 @@ impl<T: Real> Classes<'_, T> {
         }
     }
 
-    /// What all samples weigh.
+    /// The sum of the weights of all samples, by which the mean is divided.
     pub fn total_weight(&self) -> f64 {
         let counted = self.of.iter().filter(|&&class| class != self.ignored);
         counted.fold(0.0, |total, &class| total + self.weight(class).to_f64())
     }
 
-    /// The first class that there is not.
+    /// The first target that is no class.
     pub fn outside(&self) -> Option<i64> {
         let is_outside = |class: i64| class != self.ignored && !(0..self.count as i64).contains(&class);
         self.of.iter().copied().find(|&class| is_outside(class))
     }
 }
 
-/// What each sample loses: the number of its class, weighed, with the other sign.
+/// The loss of each sample: minus the log-probability of its class, times the weight of the class.
 pub fn losses<T: Real>(classes: Classes<'_, T>, x: &[T], out: &mut [MaybeUninit<T>]) {
     parallel_parts(out, GRAIN, |start, part| {
         for (sample, out) in (start..).zip(part) {
             let class = classes.of[sample];
-            // What is ignored may be infinite.
+            // Not `x * 0`: the log-probability of an ignored sample may be infinite.
             out.write(match class == classes.ignored {
                 true => T::ZERO,
                 false => x[classes.place(sample, class)] * -classes.weight(class),
@@ -63,8 +63,8 @@ pub fn losses<T: Real>(classes: Classes<'_, T>, x: &[T], out: &mut [MaybeUninit<
     });
 }
 
-/// The gradients of the numbers of all classes, from that of each sample's loss or of all, which are divided by
-/// `total`.
+/// The gradients of all log-probabilities. `gradient` is that of each sample's loss, or a single one for the reduced
+/// loss; `total` is what the reduction divided by.
 pub fn gradients<T: Real>(classes: Classes<'_, T>, gradient: &[T], total: T, out: &mut [MaybeUninit<T>]) {
     let Classes { count, inner, .. } = classes;
     let block = count * inner;

@@ -1,9 +1,9 @@
-//! Steps of optimisers: a parameter, and what is remembered of its gradients, moved along a gradient in one pass.
+//! Steps of optimisers: one pass over a parameter, its state and its gradient.
 //!
-//! Every formula is rounded operation by operation, in the order in which a program would write it with operations on
-//! tensors: steps of the one kind and of the other can follow each other, and nobody sees which was which.
+//! Every formula is rounded operation by operation, in the order in which the same step is written with operations on
+//! tensors: an optimiser may take some steps in one way and some in the other, and gets the same bits.
 //!
-//! What is called in a loop is compiled into it, whatever it consists of: a loop is vectorised in one piece only.
+//! Everything that a loop calls is inlined: the compiler vectorises a loop only as a whole.
 
 mod averages;
 
@@ -14,11 +14,11 @@ use crate::kernels::simd::vectorised;
 
 pub use averages::{Adam, Adamax, Asgd, Means, NAdam, RAdam};
 
-/// Numbers that are taken out of all slices together: where these end need not be asked for each.
+/// Elements of each slice that are processed together: bounds are checked once a block instead of once an element.
 const BLOCK: usize = 32;
 const LITTLE: usize = 8;
 
-/// The elements of several slices at one place.
+/// The elements of several slices at one index.
 type Row<T, const N: usize> = [T; N];
 
 /// `(written[0][i], …) = f((written[0][i], …), gradient[i])`
@@ -30,7 +30,7 @@ fn sweep<T: Real, const N: usize>(
     sweep_by::<T, N, BLOCK, true>(written, gradient, f);
 }
 
-/// `sweep` for steps that are seldom taken: loops are smaller, and not made for each kind of processor.
+/// `sweep` for rarely used steps: a smaller loop, compiled once instead of for each kind of processor.
 fn sweep_seldom<T: Real, const N: usize>(
     written: [&mut [T]; N],
     gradient: &[T],
@@ -71,7 +71,7 @@ fn sweep_part<T: Real, const N: usize, const B: usize, const WIDE: bool>(
     }
 }
 
-/// What is borrowed might change with every number that is written: so what is captured is moved.
+/// `f` captures by value: the compiler would reload what is borrowed after each write, which might alias it.
 #[inline(always)]
 fn in_blocks<T: Real, const N: usize, const B: usize>(
     mut written: [&mut [T]; N],
@@ -114,12 +114,12 @@ fn in_blocks<T: Real, const N: usize, const B: usize>(
     }
 }
 
-/// Which way a step goes: what becomes of a gradient before anything else.
+/// What is done to a gradient before the step: the options `maximize` and `weight_decay`.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// Whether the aim is a maximum.
+    /// Whether the objective is maximised: the gradient is negated.
     pub is_upward: bool,
-    /// How much of the parameter is added to its gradient.
+    /// The weight decay: how much of the parameter is added to its gradient.
     pub decay: f64,
 }
 

@@ -15,15 +15,14 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::linalg::distance::Norm;
 use crate::ops::complex::real_product;
-use crate::ops::composite::pairs::{Pairs, have_loops};
+use crate::ops::composite::pairs::{Pairs, have_loops, of_differences};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::{expand, join, part, permute, reshape, squeeze};
 use crate::ops::linalg::matmul::matmul;
-use crate::ops::pointwise::clamp::clamp_max;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;
 use crate::ops::reduction::{norm, reduce};
-use crate::ops::{abs, add, ceil, conjugate, div, mul, neg, sub};
+use crate::ops::{add, conjugate, div, mul, neg, sub};
 use crate::shape::{self, Dims};
 use crate::tensor::{Array, Tensor};
 
@@ -71,15 +70,6 @@ fn norms(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
     by_rows(&[a], compared(a, b)?, |rows| {
         of_differences(&sub(&squeeze::unsqueeze(rows[0], -2)?, &others)?, order)
     })
-}
-
-/// The norms of differences, of which each is a row.
-pub(super) fn of_differences(apart: &Tensor, order: Scalar) -> Result<Tensor> {
-    match order.to_f64() == 0.0 {
-        // How many differ; what is no number makes it none.
-        true => reduce::sum(&clamp_max(&ceil(&abs(apart)?)?, 1.0)?, Some(&[-1]), false, None),
-        false => norm::vector_norm(apart, order, Some(&[-1]), false, None),
-    }
 }
 
 /// Whether distances are those that torch calculates by products of matrices.

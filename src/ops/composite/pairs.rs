@@ -13,11 +13,12 @@ use crate::dtype::{DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::kernels::linalg::distance::{self, Norm};
-use crate::ops::composite::distances::of_differences;
 use crate::ops::creation::copy;
 use crate::ops::geometry::expand;
 use crate::ops::indexing::along::index_select;
-use crate::ops::sub;
+use crate::ops::pointwise::clamp::clamp_max;
+use crate::ops::reduction::{norm, reduce};
+use crate::ops::{abs, ceil, sub};
 use crate::schema::{Entry, IntoReply, inner};
 use crate::shape::{self, Dims};
 use crate::tensor::{Array, Tensor};
@@ -181,3 +182,12 @@ pub const ENTRIES: &[Entry] = &[inner(
     "The p-norm distance between every pair of rows.",
     |a| pdist(a.tensor(0)?, a.float(1)?).reply(),
 )];
+
+/// The norms of differences, of which each is a row.
+pub(super) fn of_differences(apart: &Tensor, order: Scalar) -> Result<Tensor> {
+    match order.to_f64() == 0.0 {
+        // How many differ; what is no number makes it none.
+        true => reduce::sum(&clamp_max(&ceil(&abs(apart)?)?, 1.0)?, Some(&[-1]), false, None),
+        false => norm::vector_norm(apart, order, Some(&[-1]), false, None),
+    }
+}

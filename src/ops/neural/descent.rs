@@ -16,10 +16,10 @@ use crate::dispatch::operand::Value;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::mode;
-use crate::kernels::neural::descent::{RmsProp, Sgd, Way};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
+pub use crate::kernels::neural::descent::{Adadelta, RmsProp, Sgd, Way};
 pub use kind::{Descent, Moments};
 
 /// What a step goes along, of a parameter and what is remembered of it.

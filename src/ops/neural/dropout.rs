@@ -1,4 +1,4 @@
-//! Elements left out by chance: single ones or whole channels, made up for by the others.
+//! Dropout and its relatives: elements or whole channels are zeroed at random, and the others scaled up.
 
 use std::sync::Arc;
 
@@ -21,22 +21,22 @@ use crate::schema::{Arguments, Changed, Entry, IntoReply, OutPolicy, Reply, func
 use crate::shape;
 use crate::tensor::Tensor;
 
-/// How elements are left out.
+/// A kind of dropout.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropout {
-    /// The probability with which one is.
+    /// The probability that an element is dropped.
     pub probability: f64,
-    /// Whether whole channels are, the first two dimensions being what a channel is of.
+    /// Whether whole channels are dropped (`feature_dropout`); the first two dimensions number them.
     pub channels: bool,
-    /// Whether mean and variance are kept as `selu` needs it.
+    /// Whether mean and variance are preserved (`alpha_dropout`), as `selu` needs it.
     pub alpha: bool,
 }
 
-/// The limit of `selu` towards negative infinity, with its sign turned.
+/// Minus the limit of `selu` towards negative infinity.
 const LIMIT: f64 = 1.758_099_340_847_376_6;
 
 impl Dropout {
-    /// Elements left out where `training` says so.
+    /// The elements after dropout; the input itself unless `training`.
     pub fn of(&self, x: &Tensor, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
         let p = self.probability;
         if !(0.0..=1.0).contains(&p) {
@@ -76,7 +76,7 @@ impl Dropout {
             shape[2..].fill(1);
         }
         let drawn = |noise: Tensor| draw(&noise, keep, generator).map(|()| noise);
-        // Whether each sample has noise of its own is for the mapping to say.
+        // Under vmap, `randomness` says whether each sample has noise of its own.
         let noise = match self.channels || batch::is_mapping() {
             true => batch::creation(&shape, &|shape| drawn(create::empty(shape, x.dtype())?))?,
             false => drawn(room_like(x)?)?,
@@ -104,7 +104,7 @@ impl Portable for RoomLike {
     }
 }
 
-/// Ones, with this probability, and zeros in the place of a tensor's elements, as a recorded operation.
+/// A Bernoulli draw for each element, 1 with the probability `keep`, as a recorded operation.
 #[derive(Clone)]
 struct Kept {
     keep: f64,
@@ -129,7 +129,7 @@ plain! {
 /// How these are written as plain data.
 pub const ROWS: &[Row] = &[Row::of::<RoomLike>("room like"), Row::of::<Kept>("kept")];
 
-/// Room for factors of the elements of `x`.
+/// A tensor for the factors of the elements of `x`.
 fn room_like(x: &Tensor) -> Result<Tensor> {
     match intercept::is_active() {
         true => {
@@ -143,7 +143,7 @@ fn room_like(x: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Overwrites the elements with ones, with this probability, and zeros.
+/// Overwrites each element with 1, with the probability `keep`, or 0.
 fn draw(noise: &Tensor, keep: f64, generator: Option<&Generator>) -> Result<()> {
     let probability = create::full(&[], keep.into(), DType::Float64)?;
     match intercept::is_active() {
@@ -157,14 +157,14 @@ fn draw(noise: &Tensor, keep: f64, generator: Option<&Generator>) -> Result<()> 
                 random::bernoulli_(intercept::first(operands), &probability, generator.as_ref())
             })
         }
-        // Nobody else has seen the factors yet: they may stay half drawn.
+        // An interrupt may leave the factors half drawn: nobody else has seen them yet.
         false => long_work::patiently(8 * noise.numel() as u64, || {
             random::bernoulli_(noise, &probability, generator)
         }),
     }
 }
 
-/// Makes up for those that are left out.
+/// Divides the factors by `keep`, so that the expected value of each element stays what it was.
 fn scale_up(noise: &Tensor, keep: f64) -> Result<()> {
     match intercept::is_intercepting() {
         true => {
@@ -177,7 +177,7 @@ fn scale_up(noise: &Tensor, keep: f64) -> Result<()> {
 
 const DROPPED: &[&str] = &["(Tensor input, float p, bool train)"];
 
-/// In place it is a product, or nothing at all.
+/// In place, dropout is `mul_` with the factors, or changes nothing outside of training.
 const IN_PLACE: &OutPolicy = &OutPolicy::PLAIN.changing(|a| match a.boolean(2) {
     true => Changed::As("mul_"),
     false => Changed::Nothing,
@@ -223,7 +223,7 @@ pub const ENTRIES: &[Entry] = &[
 fn dropped(a: &dyn Arguments, channels: bool, alpha: bool) -> Result<Reply> {
     let (x, dropout) = (a.tensor(0)?, Dropout { probability: a.float(1)?, channels, alpha });
     if dropout.probability == 0.0 || !a.boolean(2) || x.numel() == 0 {
-        // The very object, as long as the probability is one.
+        // The input itself is returned, after the check that the probability is between 0 and 1.
         dropout.of(x, false, None)?;
         return Ok(Reply::Given(0));
     }

@@ -20,10 +20,14 @@ pub mod units;
 
 use std::sync::Arc;
 
-use crate::dispatch::composites::checkpointed::AtOnce;
+use crate::dispatch::composites::checkpointed::{AtOnce, HostCalculation};
 use crate::graph::Attributes;
 
-/// What calculates at once what the host says in other operations, by the name of its node and its parameters.
+/// Calculations that stand in for operations that the host composes of others.
+const HOST_CALCULATIONS: &[HostCalculation] = &[images::grid::CALCULATION, loss::alignment::CALCULATION];
+
+/// The calculation that stands in for the host's operation with this node and these parameters, if there is one.
 pub fn at_once(node: &str, parameters: &Attributes) -> Option<Arc<dyn AtOnce>> {
-    loss::alignment::at_once(node, parameters).or_else(|| images::grid::at_once(node, parameters))
+    let found = HOST_CALCULATIONS.iter().find(|calculation| calculation.nodes.contains(&node))?;
+    (found.of)(parameters)
 }

@@ -150,73 +150,41 @@ fn refuse_floats(operation: &'static str, common: DType) -> Result<DType> {
     }
 }
 
-/// y = the bits that are in both
-#[derive(Clone, Copy)]
-pub struct BitAnd;
+/// Functions of pairs of bits: of all bits of integers, and of truth values.
+macro_rules! bitwise {
+    ($($(#[$doc:meta])* $block:ident: $name:literal, $of_integers:ident, $of_truths:tt;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $block;
 
-impl Elementwise2 for BitAnd {
-    const NAME: &'static str = "bitwise_and_cpu";
-    const NODE: &'static str = "torch::autograd::NotImplemented";
-    const FLOATS: bool = false;
-    const UNSIGNED: Unsigned = Unsigned::Wrapped;
+        impl Elementwise2 for $block {
+            const NAME: &'static str = $name;
+            const NODE: &'static str = "torch::autograd::NotImplemented";
+            const FLOATS: bool = false;
+            const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
-    fn result(&self, common: DType) -> Result<DType> {
-        refuse_floats(Self::NAME, common)
-    }
+            fn result(&self, common: DType) -> Result<DType> {
+                refuse_floats(Self::NAME, common)
+            }
 
-    fn integer<T: Integer>(&self, a: T, b: T) -> T {
-        a.and(b)
-    }
+            fn integer<T: Integer>(&self, a: T, b: T) -> T {
+                a.$of_integers(b)
+            }
 
-    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
-        Some(a & b)
-    }
+            fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+                Some(a $of_truths b)
+            }
+        }
+    )*};
 }
 
-/// y = the bits that are in either
-#[derive(Clone, Copy)]
-pub struct BitOr;
-
-impl Elementwise2 for BitOr {
-    const NAME: &'static str = "bitwise_or_cpu";
-    const NODE: &'static str = "torch::autograd::NotImplemented";
-    const FLOATS: bool = false;
-    const UNSIGNED: Unsigned = Unsigned::Wrapped;
-
-    fn result(&self, common: DType) -> Result<DType> {
-        refuse_floats(Self::NAME, common)
-    }
-
-    fn integer<T: Integer>(&self, a: T, b: T) -> T {
-        a.or(b)
-    }
-
-    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
-        Some(a | b)
-    }
-}
-
-/// y = the bits that are in one of the two
-#[derive(Clone, Copy)]
-pub struct BitXor;
-
-impl Elementwise2 for BitXor {
-    const NAME: &'static str = "bitwise_xor_cpu";
-    const NODE: &'static str = "torch::autograd::NotImplemented";
-    const FLOATS: bool = false;
-    const UNSIGNED: Unsigned = Unsigned::Wrapped;
-
-    fn result(&self, common: DType) -> Result<DType> {
-        refuse_floats(Self::NAME, common)
-    }
-
-    fn integer<T: Integer>(&self, a: T, b: T) -> T {
-        a.xor(b)
-    }
-
-    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
-        Some(a ^ b)
-    }
+bitwise! {
+    /// y = the bits that are in both
+    BitAnd: "bitwise_and_cpu", and, &;
+    /// y = the bits that are in either
+    BitOr: "bitwise_or_cpu", or, |;
+    /// y = the bits that are in one of the two
+    BitXor: "bitwise_xor_cpu", xor, ^;
 }
 
 /// y = the bits of a moved up by b

@@ -16,7 +16,6 @@ use crate::kernels::reduction::reduce as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;
-use crate::ops::reduction::extremes_over::comparable;
 use crate::ops::reduction::over::Over;
 use crate::shape::{self, Dims, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -230,6 +229,11 @@ pub const OPERATORS: &[Operator] = &[
     ("MaxBackward0", "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
     ("MinBackward0", "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
 ];
+
+/// The type in which elements are compared.
+pub(crate) fn comparable(dtype: DType) -> DType {
+    if dtype.is_differentiable() || dtype == DType::Bool { dtype } else { DType::Int64 }
+}
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[

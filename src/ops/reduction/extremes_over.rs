@@ -3,7 +3,7 @@
 
 use crate::ops;
 use crate::ops::pointwise::compare;
-use crate::ops::reduction::extremes_along;
+use crate::ops::reduction::extremes_along::{self, comparable};
 use crate::schema::{Arguments, Entry, IntoReply, OtherArguments, OutPolicy, Reply, Types, both};
 use smallvec::{SmallVec, smallvec};
 use std::mem::MaybeUninit;
@@ -178,11 +178,6 @@ impl Op for Extreme {
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Extreme { over: self.over.deeper(), named: true, ..*self })
     }
-}
-
-/// The type in which elements are compared.
-pub(crate) fn comparable(dtype: DType) -> DType {
-    if dtype.is_differentiable() || dtype == DType::Bool { dtype } else { DType::Int64 }
 }
 
 fn extreme(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, greatest: bool) -> Result<Tensor> {

@@ -107,7 +107,7 @@ impl Op for Moments {
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let dims = self.over.given();
-        // What torch takes for granted is not shown.
+        // torch does not show the defaults.
         let given = dims.is_some() || self.correction != 1.0;
         let whole = self.correction as i64;
         let correction = match self.correction == whole as f64 {
@@ -198,7 +198,7 @@ impl Op for Moments {
     }
 }
 
-/// What is wrong with a type of numbers without a fraction.
+/// The error for integer types.
 fn refusal(root: bool, with_mean: bool) -> Error {
     let operation = match (root, with_mean) {
         (_, false) => "std and var",

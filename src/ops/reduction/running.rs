@@ -1,4 +1,4 @@
-//! Sums that pass over what is not a number, traces, and running logarithms of sums of exponentials.
+//! `nansum`, `nanmean`, `trace` and `logcumsumexp`.
 
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -34,9 +34,9 @@ use crate::shape::{self, SharedLayout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
-/// y = Σ x over what is a number
+/// y = Σ x over the elements that are not NaN
 ///
-/// dy = Σ dx there; x̄ = ȳ there, else 0
+/// dy = Σ dx over the same; x̄ = ȳ there, and 0 where x is NaN
 #[derive(Clone)]
 struct Nansum {
     over: Over,
@@ -62,7 +62,7 @@ impl Op for Nansum {
             if self.dtype.is_differentiable() { self.dtype } else { wide },
         )?;
         if x.dtype == self.dtype && x.dtype.is_float() && !x.dtype.is_stored() {
-            // Mostly all are numbers, and then the sum is one: it takes one look at them.
+            // Usually nothing is NaN. Then the plain sum is no NaN either, and one pass over the elements is enough.
             let sum = self.over.sum_numbers(&x, None)?;
             let are_numbers = dispatch!(float sum.dtype, T => {
                 sum.view::<T>().iter().all(|sum| !sum.is_nan())
@@ -75,7 +75,7 @@ impl Op for Nansum {
         let x = dispatch!(float x.dtype, T => {
             unary::compute::<T, T>(&x, x.dtype, |x| if x.is_nan() { 0.0 } else { x })?
         }, else { unreachable!("only floating-point types come here") });
-        // What is no number goes before a type is taken that may not know it.
+        // NaN is replaced before the conversion: `dtype` may be an integer type, which has none.
         Ok(smallvec![self.over.sum_numbers(&x, Some(self.dtype))?])
     }
 
@@ -104,7 +104,7 @@ impl Op for Nansum {
     }
 }
 
-/// The sum of what is a number.
+/// The sum of the elements that are not NaN.
 pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     if x.dtype().is_complex() {
         return Err(Error::NanSumOfComplex {}.into());
@@ -116,7 +116,7 @@ pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DTy
     apply_one(Nansum { over: Over::new(dims, keepdim, x)?, dtype }, &[x])
 }
 
-/// The mean of what is a number.
+/// The mean of the elements that are not NaN.
 pub fn nanmean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     if x.dtype().is_complex() {
         return Err(Error::NanSumOfComplex {}.into());
@@ -196,14 +196,14 @@ struct Logcumsumexp {
 }
 
 impl Logcumsumexp {
-    /// Whether every element is its own sum: there are none, or no dimension to go along.
+    /// Whether the result is the input: it is empty, or has no dimension to accumulate along.
     fn is_still(&self, x: &Layout) -> bool {
         x.numel() == 0 || self.dim >= x.ndim()
     }
 
-    /// exp(x) Σ exp(h - y) from behind, where this counts.
+    /// exp(xᵢ) Σ exp(hₖ - yₖ) over k from i on, of the elements that `counts` selects.
     fn back(&self, counts: &Tensor, h: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
-        // What does not count is as little as can be, but a number: -∞ less itself is none.
+        // Other elements become the least finite number rather than -∞, since -∞ - (-∞) is NaN.
         let weight = sub(&where_(counts, h, -h.dtype().greatest())?, y)?;
         let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
         let behind = turned(&logcumsumexp(&turned(&weight)?, self.dim as i64)?)?;
@@ -225,7 +225,7 @@ impl Op for Logcumsumexp {
             return Ok(smallvec![copy::dense(x)?]);
         }
         if x.dtype.is_complex() {
-            // Of two that are nothing the sum is the one that stays.
+            // In this order of arguments the running sum keeps its imaginary part where both are -∞.
             let step = |sum: Complex<f64>, x: Complex<f64>, _: usize| math::log_add_exp(x, sum);
             let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
             let wide = copy::as_type(x, DType::Complex128)?;
@@ -276,7 +276,7 @@ impl Op for Logcumsumexp {
                 &shape::signed(x.layout().shape()),
             )?
         };
-        // As long as nothing was met but -∞, or what does not count, nothing changes.
+        // While all elements so far are -∞, so is y. Zeros in the place of both avoid NaN, and the tangent is zero.
         let finite = |x: &Tensor| where_(&compare::gt(x, -x.dtype().greatest() / 2.0)?, x, 0.0);
         let most = finite(&most)?;
         let y = if y.dtype().is_complex() { y } else { finite(&y)? };

@@ -1,5 +1,5 @@
-//! Elements picked along a dimension by their order: sorting, the greatest few, the middle one, the
-//! most frequent one, running extremes. Values go with the indices that they were found at.
+//! Elements selected along a dimension by their order: `sort`, `topk`, `kthvalue`, `median`, `mode`, `cummax` and
+//! `cummin`. Each answers the values and the indices at which they were found.
 
 mod entries;
 
@@ -35,11 +35,11 @@ enum Pick {
     Sorted { descending: bool },
     /// The most extreme ones, the most extreme first.
     Top { count: usize, greatest: bool },
-    /// The one that so many are smaller than.
+    /// The one with this rank, counted from 0 for the least (`kthvalue`).
     Nth(usize),
-    /// The one in the middle; what is not a number counts as the middle, unless it is passed over.
+    /// The median. NaN, if there is any, is the median, unless NaN is to be ignored (`nanmedian`).
     Middle { numbers_only: bool },
-    /// The one that is there most often.
+    /// The most frequent one.
     MostFrequent,
     /// The most extreme one so far.
     Running { greatest: bool },
@@ -54,7 +54,7 @@ struct Picked {
     dim: usize,
     /// The dimension as the caller named it.
     given: i64,
-    /// Whether the dimension goes.
+    /// Whether the dimension is reduced.
     reduces: bool,
     name: &'static str,
 }
@@ -75,7 +75,7 @@ fn places<T: Ordered>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
         Pick::Top { count, greatest } => sort::argsort(view, dim, count, greatest, out),
         Pick::Nth(rank) => sort::arg_ranked(view, dim, |_| rank, out),
         Pick::Middle { numbers_only: false } => {
-            // The first that is no number stands behind all that are.
+            // NaN is sorted behind all numbers; this is the first one.
             let middle = |numbers| if numbers < length { numbers } else { (length - 1) / 2 };
             sort::arg_ranked(view, dim, middle, out);
         }
@@ -89,7 +89,7 @@ fn places<T: Ordered>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
 }
 
 impl Picked {
-    /// What is wrong with complex numbers, which have no order.
+    /// The error for complex numbers, which have no order.
     fn refusal(&self, dtype: DType) -> Error {
         let operation = match self.pick {
             Pick::Sorted { .. } => return Error::SortedComplex { operation: "Sort" },
@@ -103,7 +103,7 @@ impl Picked {
         Error::NotImplementedFor { operation, dtype }
     }
 
-    /// Whether nothing is compared, so that elements may be of any type: of one without dimensions, and of none so far.
+    /// Whether nothing is compared, so that any type is allowed: a 0-d tensor, or a running extreme of no elements.
     fn has_no_choice(&self, x: &Array) -> bool {
         match self.pick {
             Pick::Nth(_) | Pick::MostFrequent => x.layout.ndim() == 0,
@@ -112,7 +112,7 @@ impl Picked {
         }
     }
 
-    /// Numbers along whose dimension things can be picked: those without dimensions have one.
+    /// The input with a dimension to select along: a 0-d tensor gets one of size 1.
     fn lifted(&self, x: &Array) -> Result<Array> {
         if x.layout.ndim() > 0 {
             return Ok(x.clone());
@@ -120,7 +120,7 @@ impl Picked {
         Ok(x.with_layout(Layout::strided(smallvec![1], smallvec![1], x.layout.offset())?))
     }
 
-    /// Puts the dimension back that went with the picking.
+    /// Puts the reduced dimension back, with size 1.
     fn aligned(&self, y: &Tensor, ndim: usize) -> Result<Tensor> {
         if self.reduces && y.ndim() < ndim {
             return squeeze::unsqueeze(y, self.dim as i64);
@@ -128,7 +128,7 @@ impl Picked {
         Ok(y.clone())
     }
 
-    /// The places, if nothing was written to that was kept.
+    /// The saved indices, after the check that no saved tensor was written to.
     fn index(&self, [index, x]: &[Option<SavedTensor>; 2], at: &At<'_>, ndim: usize) -> Result<Tensor> {
         x.as_ref().map(|x| at.load(x)).transpose()?;
         match index {
@@ -174,7 +174,7 @@ impl Op for Picked {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        // What has no dimensions is picked from as what has one.
+        // A 0-d tensor is treated as one with a dimension of size 1.
         let (ndim, lifted) = (inputs[0].layout.ndim(), self.lifted(&inputs[0])?);
         if self.has_no_choice(&inputs[0]) {
             let index = Array::zeroed(&SharedLayout::new(inputs[0].layout.fresh()), DType::Int64)?;
@@ -183,7 +183,7 @@ impl Op for Picked {
         let (values, index) = match self.pick {
             Pick::Running { greatest } => {
                 let mut index = Array::uninit(&lifted.layout, DType::Int64)?;
-                // Truth values are compared as the numbers that they are.
+                // Booleans are compared as 0 and 1.
                 let wide = match lifted.dtype {
                     DType::Bool => Cow::Owned(copy::converted(&lifted, DType::UInt8)?),
                     _ => Cow::Borrowed(&lifted),

@@ -1,33 +1,32 @@
-//! The smallest blocks: a few lists of them, each for the sizes up to its own.
+//! Small blocks of memory: free lists by size class, so that the next tensor of that size needs no allocator.
 
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
 use crate::sharing::Spare;
 
-/// The size of the smallest blocks, and how far those of two lists are apart: what common allocators have without
-/// a gap.
+/// The size of the first class, and the step between classes. Common allocators waste nothing on these sizes.
 const SMALLEST: usize = 24;
 const STEP: usize = 16;
 const LISTS: usize = 16;
-/// How many blocks of a size wait at most.
+/// How many free blocks a list keeps at most.
 const BLOCKS: u32 = 64;
 
 static SPARE: [Spare; LISTS] = [const { Spare::new(BLOCKS) }; LISTS];
 
-/// The list for a block of so many bytes, which are not zero: those from `LISTS` on are none.
+/// The size class of a block of so many bytes, at least one. From `LISTS` on it is too large for these lists.
 #[inline(always)]
 fn list(bytes: usize) -> usize {
     (bytes + STEP - 1).saturating_sub(SMALLEST) / STEP
 }
 
-/// Whether a block of so many bytes is one of these.
+/// Whether a block of so many bytes has a free list.
 #[inline(always)]
 pub(super) fn is_small(bytes: usize) -> bool {
     list(bytes) < LISTS
 }
 
-/// What the allocator is asked for: a list's blocks serve all of its sizes.
+/// What is asked of the allocator: the full size of the class, so that a block serves every size in it.
 #[inline(always)]
 fn layout(bytes: usize, align: usize) -> Layout {
     // SAFETY: alignments are those of types, and the size is small.
@@ -44,7 +43,7 @@ pub(super) fn take(bytes: usize, align: usize) -> *mut u8 {
     }
 }
 
-/// Takes a block back.
+/// Returns a block to its free list, or to the allocator if the list is full.
 ///
 /// # Safety
 /// `take` gave it for the same `bytes` and `align`, and it is not used afterwards. Blocks of one size always have

@@ -1,7 +1,8 @@
-//! Calls of operations to check derivatives on, by family. Every differentiable operation of the
-//! registry has at least one; `gradcheck` asserts that.
+//! Calls of operations to check derivatives on, by family. Every block of an operation whose node is recorded has at
+//! least one; `gradcheck` asserts that.
 
 mod basics;
+mod composites;
 mod elementwise;
 mod layers;
 mod matrices;
@@ -16,7 +17,7 @@ use rushlight::{Result, Tensor};
 
 /// One call: float64 inputs that are differentiated, and what is done with them.
 pub struct Sample {
-    /// The operation's name in the registry.
+    /// The operation's name, for messages.
     pub op: &'static str,
     /// The inputs, none of which sits at a kink of the operation.
     pub inputs: Vec<Tensor>,
@@ -58,6 +59,7 @@ pub fn signed(shape: &[usize]) -> Tensor {
 /// Every sample, those of the tables included.
 pub fn all() -> Vec<Sample> {
     let mut samples = basics::samples();
+    samples.extend(composites::samples());
     samples.extend(views::samples());
     samples.extend(products::samples());
     samples.extend(reductions::samples());

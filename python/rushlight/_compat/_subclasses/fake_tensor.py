@@ -17,7 +17,7 @@ from typing import Any
 from ... import _rushlight as native
 from ..._rushlight import Tensor
 from ..._tensors.meta import MetaTensor, without_data
-from ..._tensors.meta_forms import answer
+from ..._tensors.meta_forms import answer, flat_values
 from ...utils._python_dispatch import TorchDispatchMode
 
 __all__ = [
@@ -61,7 +61,7 @@ class FakeTensor(MetaTensor):
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None) -> Any:
-        found = (one for one in _flat((*args, *(kwargs or {}).values())) if isinstance(one, FakeTensor))
+        found = (one for one in flat_values((*args, *(kwargs or {}).values())) if isinstance(one, FakeTensor))
         return next(found).fake_mode.run(func, args, kwargs or {})
 
     device = property(lambda self: self._fake_device)
@@ -110,7 +110,7 @@ class FakeTensorMode(TorchDispatchMode):
 
     def run(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """Return what an operator gives."""
-        tensors = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
+        tensors = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
         if not self.allow_non_fake_inputs:
             for one in tensors:
                 if not isinstance(one, FakeTensor) and one.dim():
@@ -156,14 +156,6 @@ def _of_own(own: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             return own.without_numbers(args, kwargs)
     except NotImplementedError as reason:
         raise UnsupportedOperatorException(str(func)) from reason
-
-
-def _flat(values: Any) -> Any:
-    for one in values:
-        if isinstance(one, (tuple, list)):
-            yield from _flat(one)
-        else:
-            yield one
 
 
 def is_fake(x: object) -> bool:

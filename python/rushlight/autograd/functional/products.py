@@ -13,6 +13,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+def _product(of: Any, by: Any, vector: Any, like: Any, strict: bool, create_graph: bool, missing: str) -> Any:
+    """Return the gradients of `of` by `by`, weighed with `vector`, and zeros like `like` for missing ones."""
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = gradients(of, by, vector, create_graph=create_graph)
+        product = filled(found, like, strict, create_graph, missing)
+    return detached(product, create_graph)
+
+
+def _slopes(
+    func: Callable[..., Any], inputs: Any, v: Any, name: str, create_graph: bool, strict: bool
+) -> tuple[Any, ...]:
+    """Return whether the inputs are a tuple, then as tuples: inputs, vector, outputs and their gradients."""
+    is_tuple, inputs = as_tuple(inputs, "inputs", name)
+    inputs = fresh(inputs, create_graph)
+    vector = tensors.vector(v, inputs, is_tuple, name, create_graph)
+    outputs = tensors.scalar(func(*inputs), name, strict)
+    slopes = gradients(outputs, inputs, create_graph=True)
+    check_used(slopes, strict, tensors.JACOBIAN_CONSTANT)
+    return is_tuple, inputs, vector, outputs, slopes
+
+
 def vjp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
@@ -31,12 +52,10 @@ def vjp(
         result_is_tuple, outputs = as_tuple(func(*inputs), tensors.RESULT, "vjp")
         check_outputs(outputs, strict)
         weights = tensors.vector(v, outputs, result_is_tuple, "vjp", create_graph)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(outputs, inputs, weights, create_graph=create_graph)
-        product = filled(found, inputs, strict, create_graph, tensors.VJP)
+    product = _product(outputs, inputs, weights, inputs, strict, create_graph, tensors.VJP)
     return (
         as_given(detached(outputs, create_graph), result_is_tuple),
-        as_given(detached(product, create_graph), is_tuple),
+        as_given(product, is_tuple),
     )
 
 
@@ -62,12 +81,10 @@ def jvp(
         weights = tuple(zeros_like(output, requires_grad=True) for output in outputs)
         pulled = gradients(outputs, inputs, weights, create_graph=True)
         check_used(pulled, strict, tensors.GRADIENT_CONSTANT)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(pulled, weights, tangents, create_graph=create_graph)
-        product = filled(found, outputs, strict, create_graph, tensors.JVP)
+    product = _product(pulled, weights, tangents, outputs, strict, create_graph, tensors.JVP)
     return (
         as_given(detached(outputs, create_graph), result_is_tuple),
-        as_given(detached(product, create_graph), result_is_tuple),
+        as_given(product, result_is_tuple),
     )
 
 
@@ -82,16 +99,9 @@ def vhp(
     (tensor(9.), tensor([  6., 120.]))
     """
     with enable_grad():
-        is_tuple, inputs = as_tuple(inputs, "inputs", "vhp")
-        inputs = fresh(inputs, create_graph)
-        weights = tensors.vector(v, inputs, is_tuple, "vhp", create_graph)
-        outputs = tensors.scalar(func(*inputs), "vhp", strict)
-        slopes = gradients(outputs, inputs, create_graph=True)
-        check_used(slopes, strict, tensors.JACOBIAN_CONSTANT)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(slopes, inputs, weights, create_graph=create_graph)
-        product = filled(found, inputs, strict, create_graph, tensors.VHP)
-    return detached(outputs, create_graph)[0], as_given(detached(product, create_graph), is_tuple)
+        is_tuple, inputs, weights, outputs, slopes = _slopes(func, inputs, v, "vhp", create_graph, strict)
+    product = _product(slopes, inputs, weights, inputs, strict, create_graph, tensors.VHP)
+    return detached(outputs, create_graph)[0], as_given(product, is_tuple)
 
 
 def hvp(
@@ -107,16 +117,9 @@ def hvp(
     (tensor(9.), tensor([  6., 120.]))
     """
     with enable_grad():
-        is_tuple, inputs = as_tuple(inputs, "inputs", "hvp")
-        inputs = fresh(inputs, create_graph)
-        tangents = tensors.vector(v, inputs, is_tuple, "hvp", create_graph)
-        outputs = tensors.scalar(func(*inputs), "hvp", strict)
-        slopes = gradients(outputs, inputs, create_graph=True)
-        check_used(slopes, strict, tensors.JACOBIAN_CONSTANT)
+        is_tuple, inputs, tangents, outputs, slopes = _slopes(func, inputs, v, "hvp", create_graph, strict)
         weights = tuple(zeros_like(tensor, requires_grad=True) for tensor in inputs)
         pulled = gradients(slopes, inputs, weights, create_graph=True)
         check_used(slopes, strict, tensors.HESSIAN_CONSTANT)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(pulled, weights, tangents, create_graph=create_graph)
-        product = filled(found, inputs, strict, create_graph, tensors.HVP)
-    return detached(outputs, create_graph)[0], as_given(detached(product, create_graph), is_tuple)
+    product = _product(pulled, weights, tangents, inputs, strict, create_graph, tensors.HVP)
+    return detached(outputs, create_graph)[0], as_given(product, is_tuple)

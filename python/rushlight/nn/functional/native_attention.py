@@ -95,7 +95,8 @@ def _native_multi_head_attention(
              [2.]]]), tensor([[[0.5000, 0.5000],
              [0.5000, 0.5000]]]))
     """
-    _check(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias)
+    _check_sequences(embed_dim, query=query, key=key, value=value)
+    _check_projection(embed_dim, num_head, qkv_weight, qkv_bias)
     if mask is not None and mask.dtype != native.bool:
         warn_once(
             "Converting mask without torch.bool dtype to bool; this will negatively affect performance. "
@@ -115,22 +116,18 @@ def _native_multi_head_attention(
     return found, weights.mean(1) if average_attn_weights else weights
 
 
-def _check(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    embed_dim: int,
-    num_head: int,
-    qkv_weight: Tensor,
-    qkv_bias: Tensor,
-) -> None:
-    for name, given in (("query", query), ("key", key), ("value", value)):
-        if given.dim() != 3:
-            raise RuntimeError(f"expected 3-D `{name}`, got {given.dim()}-D tensor")
-    if query.shape[2] != embed_dim:
-        raise RuntimeError(f"passed-in embed_dim {embed_dim} didn't match last dim of query {query.shape[2]}")
-    if not query.shape == key.shape == value.shape:
+def _check_sequences(embed_dim: int, **given: Tensor) -> None:
+    for name, tensor in given.items():
+        if tensor.dim() != 3:
+            raise RuntimeError(f"expected 3-D `{name}`, got {tensor.dim()}-D tensor")
+    shape = given["query"].shape
+    if shape[2] != embed_dim:
+        raise RuntimeError(f"passed-in embed_dim {embed_dim} didn't match last dim of query {shape[2]}")
+    if any(tensor.shape != shape for tensor in given.values()):
         raise RuntimeError("expected `query`/`key`/`value` shapes to match")
+
+
+def _check_projection(embed_dim: int, num_head: int, qkv_weight: Tensor, qkv_bias: Tensor) -> None:
     if qkv_weight.dim() != 2:
         raise RuntimeError(f"expected 2-D `qkv_weight`, got {qkv_weight.dim()}-D tensor")
     if qkv_weight.shape[0] != 3 * embed_dim:

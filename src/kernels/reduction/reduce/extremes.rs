@@ -4,8 +4,7 @@
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
-use super::leaves::{Extreme, Leaves, Merge};
-use super::named::{greater, less};
+use super::leaves::{Extreme, Leaves, Merge, greater, less};
 use super::rows::{A_FEW, SHORT, fold_short, short_rows};
 use super::{Fold, reduce_with};
 use crate::dtype::Number;

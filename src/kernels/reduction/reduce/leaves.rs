@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use ndarray::ArrayViewD;
 use pulp::{Arch, Simd, WithSimd};
 
-use super::named::{greater, less};
 use super::rows::{LANES, LEAF, whole_rows};
+use crate::dtype::Number;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
@@ -79,6 +79,20 @@ impl Merge for Product {
     fn one<T: Wide>(a: T, b: T) -> T {
         a * b
     }
+}
+
+/// The greater of two, or the one that is NaN.
+#[inline]
+pub(super) fn greater<T: Number>(a: T, b: T) -> T {
+    let greater = if a > b { a } else { b };
+    if a.is_nan() { a } else { greater }
+}
+
+/// The lesser of two, or the one that is NaN.
+#[inline]
+pub(super) fn less<T: Number>(a: T, b: T) -> T {
+    let less = if a < b { a } else { b };
+    if a.is_nan() { a } else { less }
 }
 
 /// The greater one or the lesser one, or the one that is NaN

@@ -4,7 +4,7 @@ use ndarray::{ArrayView, ArrayViewD};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::named::greater;
+use super::leaves::greater;
 use super::{Fold, fold_slice, reduce_with};
 use crate::dtype::{Element, Number, Real};
 use crate::kernels::blocks;

@@ -5,7 +5,7 @@ use std::convert::identity;
 use std::mem::MaybeUninit;
 
 use super::extremes::extremes_with;
-use super::leaves::{self, Leaves};
+use super::leaves::{self, Leaves, greater, less};
 use super::{Fold, columns, fold_slice, reduce, rows};
 use crate::dtype::{Bool, Element, Number, Real, Ring};
 use crate::kernels::interrupt;
@@ -147,18 +147,4 @@ pub fn norm<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], p: f64, out: &mut 
         let map = move |x: T| x.abs().powf(power);
         reduce(view, axes, out, Fold { identity: zero, map, merge: add }, move |sum| sum.powf(root));
     }
-}
-
-/// The greater of two, or the one that is NaN.
-#[inline]
-pub(super) fn greater<T: Number>(a: T, b: T) -> T {
-    let greater = if a > b { a } else { b };
-    if a.is_nan() { a } else { greater }
-}
-
-/// The lesser of two, or the one that is NaN.
-#[inline]
-pub(super) fn less<T: Number>(a: T, b: T) -> T {
-    let less = if a < b { a } else { b };
-    if a.is_nan() { a } else { less }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::Outputs;
-use crate::dispatch::composites::checkpointed::AtOnce;
+use crate::dispatch::composites::checkpointed::{AtOnce, HostCalculation};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Attributes, Shown};
@@ -23,11 +23,12 @@ struct Grid {
     align_corners: bool,
 }
 
-/// What calculates at once what a node of this name and with these parameters stands for, if there is something.
-pub fn at_once(node: &str, parameters: &Attributes) -> Option<Arc<dyn AtOnce>> {
-    if !matches!(node, "GridSampler2DBackward0" | "GridSampler3DBackward0") {
-        return None;
-    }
+/// The calculation, and the nodes that it serves.
+pub const CALCULATION: HostCalculation =
+    HostCalculation { nodes: &["GridSampler2DBackward0", "GridSampler3DBackward0"], of: with };
+
+/// The calculation with these parameters.
+fn with(parameters: &Attributes) -> Option<Arc<dyn AtOnce>> {
     let find = |name| parameters.iter().find(|(own, _)| *own == name).map(|(_, value)| value);
     let is_nearest = match find("interpolation_mode")? {
         Shown::Int(0) => false,

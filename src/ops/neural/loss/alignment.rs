@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::Outputs;
-use crate::dispatch::composites::checkpointed::AtOnce;
+use crate::dispatch::composites::checkpointed::{AtOnce, HostCalculation};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{Attributes, Shown};
@@ -15,9 +15,6 @@ use crate::ops::creation::copy;
 use crate::ops::neural::scratch::elements;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
-
-/// The node of the loss.
-const NODE: &str = "CtcLossBackward0";
 
 /// -ln Σ Π pₜ over all ways to spell the labels, which is what `kernels::neural::alignment` has; the gradient there is
 /// that of logits.
@@ -34,14 +31,17 @@ struct States {
     skips: Vec<bool>,
 }
 
-/// What calculates at once what a node of this name and with these parameters stands for, if there is something.
-pub fn at_once(node: &str, parameters: &Attributes) -> Option<Arc<dyn AtOnce>> {
+/// The calculation, and the node that it serves.
+pub const CALCULATION: HostCalculation = HostCalculation { nodes: &["CtcLossBackward0"], of: with };
+
+/// The calculation with these parameters.
+fn with(parameters: &Attributes) -> Option<Arc<dyn AtOnce>> {
     let find = |name| parameters.iter().find(|(own, _)| *own == name).map(|(_, value)| value);
     let lengths = |name| match find(name) {
         Some(Shown::Ints(lengths)) => lengths.iter().map(|&length| usize::try_from(length).ok()).collect(),
         _ => None,
     };
-    let Some(&Shown::Int(blank)) = find("blank").filter(|_| node == NODE) else { return None };
+    let Some(&Shown::Int(blank)) = find("blank") else { return None };
     let blank = usize::try_from(blank).ok()?;
     Some(Arc::new(Alignment { blank, steps: lengths("input_lengths")?, counts: lengths("target_lengths")? }))
 }

@@ -1,5 +1,4 @@
-//! Losses: what a model is told of its mistakes. This file says how the losses of single elements
-//! become one number.
+//! Loss functions. This file has what they share: the reduction of the losses of single elements to one number.
 
 pub mod alignment;
 pub mod binary;
@@ -35,14 +34,14 @@ use directly::Together;
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// What becomes of the losses of single elements.
+/// How the losses of single elements are reduced (`reduction=`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// They stay what they are.
+    /// Not at all: `"none"`.
     None,
-    /// Their mean.
+    /// To their mean: `"mean"`.
     Mean,
-    /// Their sum.
+    /// To their sum: `"sum"`.
     Sum,
 }
 
@@ -76,7 +75,7 @@ impl<S: Single> Function<1> for Values<S> {
     }
 }
 
-/// Gradients of elements from that of each.
+/// Gradients of the elements, from a gradient for each loss.
 #[derive(Clone, Copy)]
 struct Slopes<S>(S);
 
@@ -87,7 +86,7 @@ impl<S: Single> Function<2> for Slopes<S> {
     }
 }
 
-/// Gradients of elements from that of all.
+/// Gradients of the elements, from one gradient of the reduced loss.
 #[derive(Clone, Copy)]
 struct Scaled<S>(S, f64);
 
