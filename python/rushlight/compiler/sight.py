@@ -68,6 +68,7 @@ class Watch:
     def __init__(self) -> None:
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
         self.unclear: str | None = None
+        self.unclear_at: set[tuple[types.CodeType, int]] = set()
         self.after: list[types.MethodType] = []
         self._stepping: types.FrameType | None = None
         self._imports = 0
@@ -101,9 +102,11 @@ class Watch:
                 self._count(frame)
             elif not _is_trusted(frame):
                 self.codes[code] = frame.f_globals
-        elif event == "c_call" and self.unclear is None and not _is_pure(arg) and not _is_trusted(frame):
+        elif event == "c_call" and not _is_pure(arg) and not _is_trusted(frame):
             name = getattr(arg, "__qualname__", repr(arg))
-            self.unclear = f"{name}() is called at {os.path.basename(code.co_filename)}:{frame.f_lineno}"
+            place = f"{os.path.basename(code.co_filename)}:{frame.f_lineno}"
+            self.unclear = self.unclear or f"{name}() is called at {place}"
+            self.unclear_at.add((code, frame.f_lineno))
 
     def _count(self, frame: types.FrameType) -> None:
         """Take note of a schedule that steps, which is called each time, and of what steps after that."""
@@ -205,13 +208,16 @@ def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
 class Sight:
     """Goes through objects: collects checks, and the tensors that there are."""
 
-    def __init__(self, codes: dict[types.CodeType, dict[str, Any]]) -> None:
+    def __init__(
+        self, codes: dict[types.CodeType, dict[str, Any]], apart: dict[int, set[str]] | None = None
+    ) -> None:
         self.codes = codes
+        self._apart = apart or {}
         self.attributes: set[str] = set()
         self.checks: list[tuple[Any, ...]] = []
         self.tensors: list[Tensor] = []
         self.counting: list[tuple[dict[str, Any], tuple[str, ...]]] = []
-        self._seen: dict[int, Any] = {}
+        self.seen: dict[int, Any] = {}
         self._waiting: deque[tuple[Any, str]] = deque()
 
     def look(self, roots: Iterator[tuple[Any, str]]) -> None:
@@ -224,10 +230,10 @@ class Sight:
         self._each(EVERY.__dict__.values(), "a hook of every module")
         while self._waiting:
             value, path = self._waiting.popleft()
-            if id(value) in self._seen or isinstance(value, _NUMBERS):
+            if id(value) in self.seen or isinstance(value, _NUMBERS):
                 continue
-            self._seen[id(value)] = value
-            if len(self._seen) > _MOST_OBJECTS:
+            self.seen[id(value)] = value
+            if len(self.seen) > _MOST_OBJECTS:
                 raise Unclear("it sees too many objects")
             self._visit(value, path)
 
@@ -239,9 +245,9 @@ class Sight:
         if any(map(_reaches, self.codes)):
             return
         free: dict[int, tuple[str, tuple[str, ...]]] = {}
-        for found in self._seen.values():
+        for found in self.seen.values():
             if isinstance(found, LRScheduler) and _code_of_step(found) in _counting():
-                free[id(found.__dict__)] = "schedule", _COUNTS
+                free[id(found.__dict__)] = "free", _COUNTS
             elif isinstance(found, Optimizer) and type(found).__module__.startswith("rushlight."):
                 groups = (group for group in found.param_groups if type(group.get("lr")) is float)
                 free.update((id(group), ("group", _SCHEDULED)) for group in groups)
@@ -401,9 +407,24 @@ class Sight:
         if any("__slots__" in vars(base) and vars(base)["__slots__"] for base in kind.__mro__):
             raise Unclear(f"it sees {path}, whose class has slots")
         self.checks.append(("attribute", value, "__class__", kind))
-        self.checks.append(("dict", own))
+        apart = self._apart.get(id(own), ())
+        self.checks.append(("free", own, *apart) if apart else ("dict", own))
         self._waiting.append((kind, path))
-        self._each(own.values(), path)
+        self._each([value for name, value in own.items() if name not in apart], path)
+
+
+def containers(value: Any) -> list[Any]:
+    """Return the lists and dictionaries in a value, as often as they are there."""
+    found: list[Any] = []
+    waiting, seen = [value], set()
+    while waiting:
+        value = waiting.pop()
+        if type(value) in (list, dict):
+            found.append(value)
+        if isinstance(value, (tuple, list, dict)) and id(value) not in seen:
+            seen.add(id(value))
+            waiting.extend(value.values() if isinstance(value, dict) else value)
+    return found
 
 
 def _values(argument: Any) -> Iterator[Any]:
@@ -419,11 +440,16 @@ def _values(argument: Any) -> Iterator[Any]:
 
 
 def look(
-    call: tuple[Any, tuple[Any, ...], dict[str, Any]], codes: dict[types.CodeType, dict[str, Any]]
+    call: tuple[Any, tuple[Any, ...], dict[str, Any]],
+    codes: dict[types.CodeType, dict[str, Any]],
+    apart: dict[int, set[str]] | None = None,
 ) -> Sight:
-    """Return what a call of a function sees: tensors, and checks that all is as it is now."""
+    """Return what a call of a function sees: tensors, and checks that all is as it is now.
+
+    Of some dictionaries of attributes it does not see those that `apart` names.
+    """
     function, args, kwargs = call
-    sight = Sight(codes)
+    sight = Sight(codes, apart)
     given = [(value, "an argument") for value in _values([args, kwargs])]
     sight.look(iter([(function, getattr(function, "__name__", "it")), *given]))
     sight.free_rates()
