@@ -19,9 +19,10 @@ from .._rushlight import Tensor, _begin_recording, _CompiledFunction, _Program, 
 from .before import Before
 from .effects import Effects, effects_of
 from .returned import only_returned
-from .sight import Sight, Unclear, Watch, containers, look
+from .sight import Sight, Unclear, containers, look
 from .stance import now
 from .telling import log
+from .watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
