@@ -174,9 +174,64 @@ def gathered_without_gradients():
     return step, lambda: sorted(seen)
 
 
+class Meter:
+    """Averages numbers, as programs of today do."""
+
+    def __init__(self):
+        self.total, self.count, self.average = 0.0, 0, 0.0
+
+    def update(self, value, count=1):
+        self.value = value
+        self.total += value * count
+        self.count += count
+        self.average = self.total / self.count
+
+
+def by_an_object_in_the_end():
+    net, optimizer = training()
+    meter = Meter()
+
+    def step(x, y):
+        loss = stepping(net, optimizer, x, y)
+        meter.update(loss.item(), x.size(0))
+        print(f"average {meter.average:.3f}", loss)
+        return loss
+
+    return step, lambda: vars(meter)
+
+
+def by_an_attribute_in_the_end():
+    class Trainer:
+        def __init__(self):
+            self.net, self.optimizer = training()
+            self.meter, self.rates = Meter(), []
+
+        def step(self, x, y):
+            loss = stepping(self.net, self.optimizer, x, y)
+            if self.meter.count % 8 == 0:
+                self.rates.append(1 / loss.item())
+            self.meter.update(loss.item())
+
+    trainer = Trainer()
+    return trainer.step, lambda: (vars(trainer.meter), trainer.rates)
+
+
+def by_a_schedule_in_the_end():
+    net, _ = training()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+
+    def step(x, y):
+        loss = stepping(net, optimizer, x, y)
+        schedule.step(loss.item())
+        return loss
+
+    return step, lambda: (optimizer.param_groups[0]["lr"], schedule.best, schedule.num_bad_epochs)
+
+
 WAITING = [
     adding_up, of_the_module, of_an_object, keeping_tensors, keeping_arguments, by_a_name, in_a_loop, printing, the_best,
-    gathered_without_gradients,
+    gathered_without_gradients, by_an_object_in_the_end, by_an_attribute_in_the_end, by_a_schedule_in_the_end,
 ]  # fmt: skip
 
 
@@ -244,9 +299,8 @@ def what_may_fail():
     rates = []
 
     def step(x, y):
-        loss = stepping(net, optimizer, x, y)
-        rates.append(1 / loss.item())
-        return loss
+        rates.append(1 / x.sum().item())
+        return stepping(net, optimizer, x, y)
 
     return step, lambda: rates
 
@@ -255,11 +309,21 @@ def a_tensor_that_is_printed():
     net, optimizer = training()
 
     def step(x, y):
-        loss = stepping(net, optimizer, x, y)
-        print(loss)
-        return loss
+        print(x)
+        return stepping(net, optimizer, x, y)
 
     return step, lambda: None
+
+
+def what_an_object_does_before():
+    net, optimizer = training()
+    meter = Meter()
+
+    def step(x, y):
+        meter.update(x.sum().item(), len(x))
+        return stepping(net, optimizer, x * meter.average, y)
+
+    return step, lambda: vars(meter)
 
 
 def what_is_caught():
@@ -276,9 +340,21 @@ def what_is_caught():
     return step, lambda: losses
 
 
+def a_number_that_is_returned_after():
+    net, optimizer = training()
+    meter = Meter()
+
+    def step(x, y):
+        loss = stepping(net, optimizer, x, y)
+        meter.update(loss.item(), len(x))
+        return loss * meter.average
+
+    return step, lambda: vars(meter)
+
+
 NOT_WAITING = [
     what_is_read_after, what_a_helper_reads, what_another_name_has, what_may_fail,
-    a_tensor_that_is_printed, what_is_caught,
+    a_tensor_that_is_printed, what_is_caught, what_an_object_does_before, a_number_that_is_returned_after,
 ]  # fmt: skip
 
 

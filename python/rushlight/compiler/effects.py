@@ -12,6 +12,7 @@ is made sure, before every run, that they write to nothing that was seen while t
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections import OrderedDict, defaultdict, deque
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from .._rushlight import Size, Tensor, device, dtype
 from ..nn import Module
 from .rewriting import Made, make
-from .sight import containers, look
+from .sight import containers, look, names_of
 from .waiting import DONE, NUMBER, Place, Position
 
 if TYPE_CHECKING:
@@ -105,16 +106,28 @@ class Effects:
         """Tell whether what is written to is of the same kind as it was, and seen by nobody else."""
         return all(check() for check in self._checks)
 
-    def unknown(self) -> frozenset[Position]:
-        """Find out what statements write to; return which of them write to something unusual."""
+    def unknown(self, named: set[str]) -> frozenset[Position]:
+        """Find out what statements write to; return which of them write to something unusual.
+
+        Attributes of these names are seen by the rest of the function.
+        """
         found = set()
         for statement in self._made.statements:
             try:
                 for place in statement.places:
-                    self._checks.append(self._check(place))
+                    if place.kind == "object":
+                        self._set_apart(place, named)
+                    else:
+                        self._checks.append(self._check(place))
             except _Unknown:
                 found.add(statement.at)
         return frozenset(found)
+
+    def _set_apart(self, place: Place, named: set[str]) -> None:
+        """Say that an attribute is not looked at, if nobody but a last statement does anything with it."""
+        with contextlib.suppress(_Unknown):
+            if place.key not in named:
+                self._is_apart(self._find(place), place.key)
 
     def _find(self, place: Place) -> Any:
         """Return what a path leads to."""
@@ -218,6 +231,8 @@ class Effects:
         def is_seen(place: Place) -> bool:
             if place.kind == "name" and place.scope == "global":
                 return (id(self._scope), place.root) in entries
+            if place.kind == "object":
+                return False
             if place.kind == "name":
                 return id(self._cells[place.root]) in cells
             names = [name for kind, name in (*place.path, (place.kind, place.key)) if kind == "attribute"]
@@ -270,7 +285,7 @@ def effects_of(
         if any(code is not plain.__code__ or line not in lines for code, line in unclear):
             return None
         effects = Effects(function, made, *call)
-        wrong = effects.unknown()
+        wrong = effects.unknown({name for code in (*codes, made.code) for name in names_of(code)[1]})
         if not wrong:
             sight = look((effects.function, *call), codes, effects.apart)
             wrong = effects.seen(sight)

@@ -11,6 +11,7 @@ import types
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .last import add_last
 from .waiting import ARGUMENT, DONE, NUMBER, Finder, Parts, Place, Position, position
 
 if TYPE_CHECKING:
@@ -174,7 +175,9 @@ def _made(
 ) -> Made | None:
     node = body[place]
     assert isinstance(node, ast.FunctionDef)
-    found = Finder(code, node, scope, left).found(node.body)
+    finder = Finder(code, node, scope, left)
+    found = finder.found(node.body)
+    add_last(finder, node.body, found)
     if not found:
         return None
     _Rewriter(found).body(node)

@@ -54,7 +54,7 @@ def _reaches(code: types.CodeType) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+def names_of(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """Return the globals that code names, with the code inside of it, and its attributes."""
     found: tuple[set[str], set[str]] = (set(), set())
     for instruction in dis.get_instructions(code):
@@ -67,7 +67,7 @@ def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
             found[1].add(name)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            for own, inner in zip(found, _names(constant), strict=True):
+            for own, inner in zip(found, names_of(constant), strict=True):
                 own |= inner
     return frozenset(found[0]), frozenset(found[1])
 
@@ -128,7 +128,7 @@ class Sight:
         self._waiting.extend((value, path) for value in values)
 
     def _code(self, code: types.CodeType, scope: dict[str, Any]) -> None:
-        names, attributes = _names(code)
+        names, attributes = names_of(code)
         self.attributes |= attributes
         for name in names:
             if name in scope:

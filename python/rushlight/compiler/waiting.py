@@ -38,7 +38,7 @@ class Place(NamedTuple):
     """What a statement writes to or reads: a variable, or something of what a path leads to."""
 
     kind: str
-    """`name`, `attribute`, `item` or `elements`."""
+    """`name`, `attribute`, `item` or `elements`; `object` is an attribute that may be used for anything."""
     root: str
     scope: str
     """Where the root is: `global`, `free`, or `parameter`."""
@@ -97,7 +97,7 @@ class Finder:
         }
         count = code.co_argcount + code.co_kwonlyargcount
         self._parameters = set(code.co_varnames[:count]) - stored
-        self._locals = {*code.co_varnames, *code.co_cellvars}
+        self.names = {*code.co_varnames, *code.co_cellvars}
         self._waiting = {
             text for one in ast.walk(node) for text in self._targets(one) if position(one) not in left
         }
@@ -126,8 +126,9 @@ class Finder:
             # What only those write to that have to be done where they stand is read where it stands, too.
             self._waiting &= written
 
-    def _scope(self, name: str) -> str:
-        if name in self._locals:
+    def scope(self, name: str) -> str:
+        """Return whether a variable is a parameter that stays, another one, from around, or of the module."""
+        if name in self.names:
             return "parameter" if name in self._parameters else "local"
         return "free" if name in self._code.co_freevars else "global"
 
@@ -145,7 +146,7 @@ class Finder:
         root = node
         while isinstance(root, (ast.Attribute, ast.Subscript)):
             root = root.value
-        is_outside = isinstance(root, ast.Name) and self._scope(root.id) != "local"
+        is_outside = isinstance(root, ast.Name) and self.scope(root.id) != "local"
         if is_outside and isinstance(node, (ast.Name, ast.Attribute)):
             yield ast.unparse(node)
 
@@ -200,7 +201,7 @@ class Finder:
         """Return what a statement writes to, in what is left of it."""
         match target:
             case ast.Name(id=name):
-                scope = self._scope(name)
+                scope = self.scope(name)
                 if scope not in ("global", "free"):
                     raise _CannotWait
                 parts.places.append(Place("name", name, scope, (), None, is_read))
@@ -224,7 +225,7 @@ class Finder:
         """Return the root of a place, where that is, and the way from there."""
         match node:
             case ast.Name(id=name):
-                if (scope := self._scope(name)) == "local":
+                if (scope := self.scope(name)) == "local":
                     raise _CannotWait
                 return name, scope, ()
             case ast.Attribute(value=value, attr=attr):
@@ -240,7 +241,7 @@ class Finder:
     def _rooted(self, node: ast.expr, parts: Parts) -> ast.expr:
         """Return a path in what is left: a parameter is given."""
         match node:
-            case ast.Name(id=name) if self._scope(name) == "parameter":
+            case ast.Name(id=name) if self.scope(name) == "parameter":
                 return parts.give(ast.Name(name, ast.Load()), calculates=False)
             case ast.Attribute(value=value, attr=attr):
                 return ast.Attribute(self._rooted(value, parts), attr, ast.Load())
@@ -307,6 +308,9 @@ class Finder:
                 within = list(ast.walk(node))
                 if any(map(self._waits, within)) or any(isinstance(one, _UNUSUAL) for one in within):
                     raise _CannotWait
+                taken = [one for one in within[1:] if isinstance(one, ast.expr) and _is_taken(one)]
+                if taken and not isinstance(node, ast.Dict):
+                    raise _CannotWait
                 return parts.give(node, calculates, is_number)
 
     def _perhaps(self, nodes: list[ast.expr], parts: Parts) -> list[ast.expr]:
@@ -330,7 +334,7 @@ class Finder:
                 return node
 
     def _is_builtin(self, name: str) -> None:
-        if self._scope(name) != "global" or name in self._globals:
+        if self.scope(name) != "global" or name in self._globals:
             raise _CannotWait
 
 
