@@ -296,6 +296,7 @@ def outcome(text, seed, compiling):
 
 @pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True:UserWarning")
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
+@pytest.mark.filterwarnings("ignore:grad and param do not obey")
 @pytest.mark.parametrize("block", range(10))
 def test_compiled_and_not_they_do_the_same(block):
     recorded = 0

@@ -1,14 +1,4 @@
-"""What a compiled function does besides computing, which is done when its program has run: Note [Effects].
-
-Note [Effects]
-----
-`losses.append(loss.item())` in a step changes what the step sees, and does it otherwise each time. If
-nothing else that runs in the step sees that list, it makes no difference that it is appended to when all
-else is done. So what is recorded is a function without such statements (`rewriting`), which returns the
-numbers that they need beside its result; what is left of each statement is called with these. Statements
-qualify by what they consist of (`waiting`): they cannot fail for some numbers and not for others. Here it
-is made sure, before every run, that they write to nothing that was seen while the function was looked at.
-"""
+"""What a compiled function does besides computing, which is done when its program has run: Note [Effects]."""
 
 from __future__ import annotations
 
@@ -27,6 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .sight import Sight
+
+# Note [Effects]
+# ----
+# `losses.append(loss.item())` in a step changes what the step sees, and does it otherwise each time. If
+# nothing else that runs in the step sees that list, it makes no difference that it is appended to when all
+# else is done. So what is recorded is a function without such statements (`rewriting`), which returns the
+# numbers that they need beside its result; what is left of each statement is called with these. Statements
+# qualify by what they consist of (`waiting`): they cannot fail for some numbers and not for others. Here it
+# is made sure, before every run, that they write to nothing that was seen while the function was looked at.
 
 _SIMPLE = (int, float, bool, complex, str, type(None), Size, dtype, device)
 _ITEMS = (list, dict, OrderedDict, defaultdict)

@@ -1,4 +1,7 @@
-"""What is made of a function whose statements wait: one that returns what they need, and the rest of each."""
+"""What is made of a function whose statements wait: Note [Effects].
+
+It is one that returns what they need, and the rest of each statement.
+"""
 
 from __future__ import annotations
 
