@@ -382,6 +382,44 @@ def test_a_tensor_that_is_added_up_is_written_to(capsys):
     assert outcome(make, False, capsys)[0] == outcome(make, True, capsys)[0]
 
 
+class Model(torch.nn.Module):
+    """A module that tells of itself in the end."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.drop = torch.nn.Linear(3, 3), Dropout()
+        self.seen = 0
+
+    def forward(self, x):
+        y = self.drop(self.inner(x))
+        self.seen += 1
+        print(self.training, f"{y.sum():.3f}")
+        return y
+
+
+class Dropout(torch.nn.Dropout):
+    """One that says how much it drops."""
+
+    def forward(self, x):
+        return super().forward(x)
+
+
+def test_what_is_told_of_in_the_end_is_looked_at_all_the_same(capsys):
+    outcomes = []
+    for compiling in (False, True):
+        torch.manual_seed(0)
+        model = Model()
+        called = torch.compile(model.forward, backend="eager") if compiling else model.forward
+        found = []
+        for number in range(24):
+            model.train(number < 8 or number > 16)
+            model.drop.p = 0.5 if number < 20 else 0.1
+            found.append(called(torch.ones(2, 3)).tolist())
+        outcomes.append((found, model.seen, capsys.readouterr().out))
+    assert outcomes[0] == outcomes[1]
+    assert called.programs
+
+
 def test_what_numbers_are_left_in_may_be_another_list(capsys):
     outcomes = []
     for compiling in (False, True):

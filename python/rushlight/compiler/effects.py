@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import types
 from collections import OrderedDict, defaultdict, deque
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from ..nn import Module
 from .rewriting import Made, make
 from .sight import containers, look, names_of
 from .waiting import DONE, NUMBER, Place, Position
+from .watch import LIBRARY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +60,8 @@ class Effects:
         self.function = types.MethodType(own, function.__self__) if plain is not function else own
         self._effects = [self._function_of(statement.code) for statement in made.statements]
         given = (*([function.__self__] if plain is not function else []), *args)
-        self._parameters = {**dict(zip(plain.__code__.co_varnames, given, strict=False)), **kwargs}
+        names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+        self._parameters = {**dict(zip(names, given, strict=False)), **kwargs}
         self._arguments = list(containers((*args, *kwargs.values())))
         self._seen: dict[int, Any] = {}
         self._checks: list[Callable[[], bool]] = []
@@ -208,13 +211,13 @@ class Effects:
         kind = type(owner)
         is_plain = (
             not isinstance(owner, (type, types.ModuleType, Tensor))
-            and not kind.__module__.startswith("rushlight")
+            and all(map(_is_of_the_program, kind.__mro__))
             and any(kind.__setattr__ is one for one in _SETTING)
             and getattr(kind, "__getattribute__") is _GETTING  # noqa: B009
             and type(getattr(owner, "__dict__", None)) is dict
             and name in vars(owner)
             and not hasattr(getattr(kind, name, None), "__get__")
-            and not (isinstance(owner, Module) and hasattr(Module, name))
+            and not (isinstance(owner, Module) and (name in vars(Module()) or hasattr(Module, name)))
         )
         if not is_plain:
             raise _Unknown
@@ -256,6 +259,14 @@ class Effects:
 
 def _plain(function: Any) -> Any:
     return getattr(function, "__func__", function)
+
+
+def _is_of_the_program(kind: type) -> bool:
+    """Tell whether nobody knows the attributes of a class but the program that has it."""
+    if kind in Module.__mro__:
+        return True
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    return not kind.__module__.startswith("rushlight") and not file.startswith(LIBRARY)
 
 
 def _items(holder: Any) -> Any:
