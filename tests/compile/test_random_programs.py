@@ -103,6 +103,15 @@ LEFT = [
     "found = {a}.sum().item(); losses.append(found); total += found",
 ]
 """What is left in variables, lists and attributes, or printed."""
+LAST = [
+    "meter.update({a}.detach().sum().item())",
+    "held.meter.update({a}.mean().item(), {a}.shape[0])",
+    "print({a}.detach())",
+    "losses.append(1 / (1 + abs({a}.sum().item())))",
+    "plateau.step({a}.sum().item())",
+    "held.count += int({a}.sum().item() > 0)",
+]
+"""What is done in the end."""
 BLOCKS = [
     "    try:\n        {v} = {p}\n        if {c}: raise ValueError('it is so')\n    except ValueError:\n        {v} = {q}",
     "    {v} = {p}\n    for turn in range(3):\n        {v} = {v} * {n}",
@@ -117,9 +126,18 @@ def helper(z):
 def steps(z):
     yield z + 1
     yield z * scale
+class Meter:
+    def __init__(self):
+        self.all, self.count, self.average = 0.0, 0, 0.0
+    def update(self, value, count=1):
+        self.all += value * count
+        self.count += count
+        self.average = self.all / self.count
+meter = Meter()
 class Held:
     def __init__(self):
         self.value, self.count, self.turns, self.total = 1.5, 0, 0, 0.0
+        self.meter = Meter()
     def scaled(self, z):
         return z * self.value
 held = Held()
@@ -191,6 +209,8 @@ def source(draw):
         if draw.random() < 0.3:
             lines.append("    schedule.step()")
     result = draw.choice(names[1:])
+    while draw.random() < 0.25:
+        lines.append(f"    {fill(draw.choice(LAST))}")
     if draw.random() < 0.3:
         # A number that is only returned, taken out as soon as it can be: what comes later may write to it.
         made = {line.split(" = ")[0].strip(): at for at, line in enumerate(lines) if line.startswith("    v")}
@@ -226,11 +246,12 @@ def outcome(text, seed, compiling):
     names = ["SGD", "Adam", "RMSprop", "AdamW", "NAdam", "Adamax", "RAdam", "ASGD", "Adadelta", "Adafactor"]
     optimizer = getattr(torch.optim, names[seed % len(names)])(parameters, lr=0.05)
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, 3, 0.5)
+    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=2)
     average = torch.optim.swa_utils.AveragedModel(net)
     scope = {
         "torch": torch, "w": w, "net": net, "norm": norm, "optimizer": optimizer, "state": torch.randn(3, 3), "settings": {"scale": 2.0},
         "scale": 1.5, "flag": True, "counts": [0], "seen": [], "table": {"t": torch.ones(3)}, "pair": (torch.ones(3), 2), "hooks": [],
-        "schedule": schedule, "average": average, "other": other, "losses": [], "total": 0.0, "best": 9.0, "turns": 0, "kept": set(),
+        "schedule": schedule, "average": average, "plateau": plateau, "other": other, "losses": [], "total": 0.0, "best": 9.0, "turns": 0, "kept": set(),
         "book": {"sum": 0.0, "all": [], "last": None},
     }  # fmt: skip
     exec(compile(SETUP, f"<setup {seed}>", "exec"), scope)
@@ -278,6 +299,9 @@ def outcome(text, seed, compiling):
                 scope["held"].value,
                 scope["held"].count,
                 scope["held"].turns,
+                vars(scope["held"].meter),
+                vars(scope["meter"]),
+                plateau.best,
                 scope["held"].total,
                 scope["total"],
                 scope["best"],
