@@ -1,5 +1,7 @@
 """Statements of a step that count, add up, keep or print numbers: they are done when its program has run."""
 
+import io
+import logging
 import sys
 
 import pytest
@@ -200,6 +202,35 @@ def by_an_object_in_the_end():
     return step, lambda: vars(meter)
 
 
+def by_a_log_in_the_end():
+    net, optimizer = training()
+    log = logging.Logger("steps")
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logging.Formatter("%(funcName)s:%(lineno)d %(message)s"))
+    log.addHandler(handler)
+
+    def step(x, y):
+        loss = stepping(net, optimizer, x, y)
+        log.info("loss %.3f", loss.item())
+        return loss
+
+    return step, written.getvalue
+
+
+def by_a_name_in_the_end():
+    net, optimizer = training()
+    meter = Meter()
+
+    def step(x, y):
+        loss = stepping(net, optimizer, x, y)
+        value = loss.item()
+        meter.update(value, len(x))
+        return value
+
+    return step, lambda: vars(meter)
+
+
 def by_an_attribute_in_the_end():
     class Trainer:
         def __init__(self):
@@ -231,7 +262,7 @@ def by_a_schedule_in_the_end():
 
 WAITING = [
     adding_up, of_the_module, of_an_object, keeping_tensors, keeping_arguments, by_a_name, in_a_loop, printing, the_best,
-    gathered_without_gradients, by_an_object_in_the_end, by_an_attribute_in_the_end, by_a_schedule_in_the_end,
+    gathered_without_gradients, by_an_object_in_the_end, by_a_name_in_the_end, by_a_log_in_the_end, by_an_attribute_in_the_end, by_a_schedule_in_the_end,
 ]  # fmt: skip
 
 
@@ -340,6 +371,18 @@ def what_is_caught():
     return step, lambda: losses
 
 
+def what_is_in_variables():
+    net, optimizer = training()
+    found = []
+
+    def step(x, y):
+        loss = stepping(net, optimizer, x, y)
+        found.append((sorted(locals()), loss.item()))
+        return loss
+
+    return step, lambda: found
+
+
 def a_number_that_is_returned_after():
     net, optimizer = training()
     meter = Meter()
@@ -354,7 +397,7 @@ def a_number_that_is_returned_after():
 
 NOT_WAITING = [
     what_is_read_after, what_a_helper_reads, what_another_name_has, what_may_fail,
-    a_tensor_that_is_printed, what_is_caught, what_an_object_does_before, a_number_that_is_returned_after,
+    a_tensor_that_is_printed, what_is_caught, what_an_object_does_before, a_number_that_is_returned_after, what_is_in_variables,
 ]  # fmt: skip
 
 

@@ -279,20 +279,20 @@ def effects_of(
     function: Any,
     call: tuple[tuple[Any, ...], dict[str, Any]],
     codes: dict[types.CodeType, dict[str, Any]],
-    unclear: set[tuple[types.CodeType, int]],
+    unclear: set[frozenset[tuple[types.CodeType, int]]],
     left: frozenset[Position],
 ) -> tuple[Effects, Sight] | None:
     """Return the effects of a call that can wait, and what the rest of it sees; None if there are none.
 
-    `unclear` has the places where something else is done than computed, `left` statements that cannot wait.
+    `unclear` says where something else is done than computed, `left` which statements cannot wait.
     """
     plain = _plain(function)
     if not isinstance(plain, types.FunctionType):
         return None
     codes = {code: scope for code, scope in codes.items() if code is not plain.__code__}
     while made := make(plain.__code__, plain.__globals__, left):
-        lines = {line for statement in made.statements for line in statement.lines}
-        if any(code is not plain.__code__ or line not in lines for code, line in unclear):
+        lines = {(plain.__code__, line) for statement in made.statements for line in statement.lines}
+        if any(lines.isdisjoint(stack) for stack in unclear):
             return None
         effects = Effects(function, made, *call)
         wrong = effects.unknown({name for code in (*codes, made.code) for name in names_of(code)[1]})

@@ -109,7 +109,7 @@ class Function(_CompiledFunction):
         self._calls: dict[bool, int] = {}
         self._failures: dict[bool, int] = {}
         self._codes: dict[Any, Any] = {}
-        self._unclear_at: set[tuple[Any, int]] = set()
+        self._unclear_at: set[frozenset[tuple[Any, int]]] = set()
         self._cannot_wait: frozenset[tuple[int, int]] = frozenset()
         self._left = _SAMPLED
         self.reason: str | None = None

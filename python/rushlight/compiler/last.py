@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .waiting import Position
 
 _ENCLOSING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.comprehension, ast.Delete)
+_LOOKING = frozenset({"super", "__class__"})
+"""What looks at the class that its function is in."""
 
 
 def add_last(finder: Finder, body: list[ast.stmt], found: dict[Position, tuple[Parts, ast.stmt]]) -> None:
@@ -20,10 +22,17 @@ def add_last(finder: Finder, body: list[ast.stmt], found: dict[Position, tuple[P
     if isinstance(rest[-1], ast.Return):
         handed = rest[-1].value
         rest.pop()
+    numbers = {
+        target.id
+        for one in body
+        if isinstance(one, ast.Assign) and any(map(_takes_out, ast.walk(one)))
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    }
     last: list[tuple[ast.stmt, Parts, ast.stmt]] = []
     for statement in reversed(rest):
         parts = Parts()
-        left = _as_it_is(finder, statement, parts)
+        left = _as_it_is(finder, statement, numbers, parts)
         if left is None or not _is_handed(handed, parts):
             break
         last.insert(0, (statement, parts, left))
@@ -33,8 +42,8 @@ def add_last(finder: Finder, body: list[ast.stmt], found: dict[Position, tuple[P
         found[position(statement)] = parts, ast.copy_location(left, statement)
 
 
-def _as_it_is(finder: Finder, statement: ast.stmt, parts: Parts) -> ast.stmt | None:
-    """Return a whole statement that is given its variables, if it takes numbers out and binds none."""
+def _as_it_is(finder: Finder, statement: ast.stmt, numbers: set[str], parts: Parts) -> ast.stmt | None:
+    """Return a whole statement that is given its variables, if it has numbers and binds none of them."""
     within = list(ast.walk(statement))
     stored = {one.id for one in within if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     is_simple = all(
@@ -42,10 +51,10 @@ def _as_it_is(finder: Finder, statement: ast.stmt, parts: Parts) -> ast.stmt | N
         for one in within
         if isinstance(one, ast.stmt)
     )
-    is_closed = not any(isinstance(one, _ENCLOSING) for one in within) and not any(
-        finder.scope(name) in ("local", "parameter") for name in stored
-    )
-    takes_out = any(isinstance(one, ast.expr) and _takes_out(one) for one in within)
+    names = {one.id for one in within if isinstance(one, ast.Name)}
+    encloses = not names.isdisjoint(_LOOKING) or any(isinstance(one, _ENCLOSING) for one in within)
+    is_closed = not encloses and not any(finder.scope(name) in ("local", "parameter") for name in stored)
+    takes_out = any(_takes_out(one) or (isinstance(one, ast.Name) and one.id in numbers) for one in within)
     if not (is_simple and is_closed and takes_out):
         return None
     parts.stored.extend((finder.scope(name), name) for name in sorted(stored))
@@ -70,7 +79,7 @@ class _Given(ast.NodeTransformer):
         return self._parts.give(node, calculates=False) if is_given else node
 
 
-def _takes_out(node: ast.expr) -> bool:
+def _takes_out(node: ast.AST) -> bool:
     """Tell whether an expression takes a number out of something, or writes one."""
     match node:
         case ast.Call(func=ast.Attribute(attr="item" | "tolist")) | ast.JoinedStr():

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _EFFECT = "rushlight_effect_"
+_LOOKING = frozenset({"locals", "vars", "dir", "eval", "exec"})
+"""What would see that there are other variables."""
 _SEVERAL_CALLS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -151,6 +153,12 @@ def _compiled(tree: ast.Module, name: str) -> types.CodeType:
         return compile(tree, name, "exec", dont_inherit=True)
 
 
+def _named_like(code: types.CodeType, other: types.CodeType) -> types.CodeType:
+    """Return code with the name of another: who writes a log says in which function that was."""
+    named = {name: getattr(code, name) for name in ("co_name", "co_qualname") if hasattr(code, name)}
+    return other.replace(**named)
+
+
 def make(code: types.CodeType, scope: dict[str, Any], left: frozenset[Position]) -> Made | None:
     """Return what is made of a function with this code, whose globals are `scope`.
 
@@ -160,6 +168,8 @@ def make(code: types.CodeType, scope: dict[str, Any], left: frozenset[Position])
     if given is None:
         return None
     tree = copy.deepcopy(given)
+    if not _LOOKING.isdisjoint(code.co_names):
+        return None
     for body in _bodies(tree):
         for place, node in enumerate(body):
             is_it = isinstance(node, ast.FunctionDef) and node.name == code.co_name
@@ -190,7 +200,7 @@ def _made(
     effects = {one.co_name: one for one in made if one.co_name.startswith(_EFFECT)}
     statements = (
         Statement(
-            effects[f"{_EFFECT}{number}"],
+            _named_like(code, effects[f"{_EFFECT}{number}"]),
             tuple(parts.places),
             tuple(parts.calculates),
             at,

@@ -10,11 +10,14 @@ import sysconfig
 import types
 import weakref
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..optim import LBFGS, Optimizer
 from ..optim.lr_scheduler import ChainedScheduler, CosineAnnealingWarmRestarts, LRScheduler, SequentialLR
 from ..optim.parameterwise import Parameterwise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
@@ -51,7 +54,7 @@ class Watch:
     def __init__(self) -> None:
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
         self.unclear: str | None = None
-        self.unclear_at: set[tuple[types.CodeType, int]] = set()
+        self.unclear_at: set[frozenset[tuple[types.CodeType, int]]] = set()
         self.after: list[types.MethodType] = []
         self._stepping: types.FrameType | None = None
         self._imports = 0
@@ -89,7 +92,7 @@ class Watch:
             name = getattr(arg, "__qualname__", repr(arg))
             place = f"{os.path.basename(code.co_filename)}:{frame.f_lineno}"
             self.unclear = self.unclear or f"{name}() is called at {place}"
-            self.unclear_at.add((code, frame.f_lineno))
+            self.unclear_at.add(frozenset(_lines(frame)))
 
     def _count(self, frame: types.FrameType) -> None:
         """Take note of a schedule that steps, which is called each time, and of what steps after that."""
@@ -115,6 +118,13 @@ def counting() -> frozenset[types.CodeType]:
 
 def code_of_step(schedule: LRScheduler) -> Any:
     return getattr(type(schedule).step, "__code__", None)
+
+
+def _lines(frame: types.FrameType | None) -> Iterator[tuple[types.CodeType, int]]:
+    """Yield where a frame is, and those that have called it."""
+    while frame is not None:
+        yield frame.f_code, frame.f_lineno
+        frame = frame.f_back
 
 
 def _is_trusted(frame: types.FrameType | None) -> bool:
