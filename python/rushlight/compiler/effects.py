@@ -34,7 +34,7 @@ _ITEMS = (list, dict, OrderedDict, defaultdict)
 _ELEMENTS = (list, set, deque)
 _SETTING: tuple[Any, ...] = (object.__setattr__, Module.__setattr__)
 _GETTING: Any = object.__getattribute__
-_REFLECTING = frozenset({"getattr", "setattr", "vars", "hasattr", "delattr"})
+_REFLECTING = frozenset({"__dict__", "getattr", "setattr", "vars", "hasattr", "delattr"})
 
 
 def number(value: Any) -> Any:
@@ -106,12 +106,15 @@ class Effects:
 
     def is_ready(self) -> bool:
         """Tell whether what is written to is of the same kind as it was, and seen by nobody else."""
-        return all(check() for check in self._checks)
+        try:
+            return all(check() for check in self._checks)
+        except _Unknown:
+            return False
 
     def unknown(self, named: set[str]) -> frozenset[Position]:
         """Find out what statements write to; return which of them write to something unusual.
 
-        Attributes of these names are seen by the rest of the function.
+        Variables and attributes of these names are seen by the rest of the function.
         """
         found = set()
         for statement in self._made.statements:
@@ -128,7 +131,7 @@ class Effects:
     def _set_apart(self, place: Place, named: set[str]) -> None:
         """Say that an attribute is not looked at, if nobody but a last statement does anything with it."""
         with contextlib.suppress(_Unknown):
-            if place.key not in named:
+            if place.key not in named and named.isdisjoint(_REFLECTING):
                 self._is_apart(self._find(place), place.key)
 
     def _find(self, place: Place) -> Any:
@@ -160,24 +163,24 @@ class Effects:
         found = self._find(place)
         if place.kind == "attribute":
             self._is_apart(found, place.key)
-            return self._check_value(place, found, vars(found))
+            held = self._kind_of(place, vars(found))
+            return lambda: (
+                self._find(place) is found
+                and (self._kind_of(place, vars(found)) is held or not place.is_read)
+            )
         kind = type(found)
         if kind not in (_ITEMS if place.kind == "item" else _ELEMENTS):
             raise _Unknown
         if any(type(argument) is kind for argument in self._arguments):
             raise _Unknown
+        kept = None if place.kind == "elements" else self._kind_of(place, found)
 
         def is_known() -> bool:
-            try:
-                now = self._find(place)
-                if type(now) is not kind or id(now) in self._seen:
-                    return False
-                return place.kind == "elements" or self._check_value(place, None, now)()
-            except _Unknown:
+            now = self._find(place)
+            if type(now) is not kind or id(now) in self._seen:
                 return False
+            return kept is None or self._kind_of(place, now) is kept or not place.is_read
 
-        if not is_known():
-            raise _Unknown
         return is_known
 
     def _check_name(self, place: Place) -> Callable[[], bool]:
@@ -188,23 +191,15 @@ class Effects:
             raise _Unknown
         return lambda: type(self._find(place)) is kind
 
-    def _check_value(self, place: Place, owner: Any, held: Any) -> Callable[[], bool]:
-        """Return what tells whether an attribute or item is there, and of the kind that it was."""
+    def _kind_of(self, place: Place, holder: Any) -> type:
+        """Return the class of an attribute or item."""
         try:
-            kind = type(held[place.key])
+            kind = type(holder[place.key])
         except (KeyError, IndexError, TypeError):
             raise _Unknown from None
         if place.is_read and kind not in _SIMPLE:
             raise _Unknown
-
-        def is_kind() -> bool:
-            try:
-                is_it = type(held[place.key]) is kind or not place.is_read
-                return is_it and (owner is None or self._find(place) is owner)
-            except (KeyError, IndexError):
-                return False
-
-        return is_kind
+        return kind
 
     def _is_apart(self, owner: Any, name: Any) -> None:
         """Say that an attribute is not looked at, if it is nothing but an entry of a dictionary."""
@@ -228,7 +223,7 @@ class Effects:
         self._seen = sight.seen
         entries = {(id(check[1]), check[2]) for check in sight.checks if check[0] == "entry"}
         cells = {id(check[1]) for check in sight.checks if check[0] == "attribute"}
-        reflects = "__dict__" in sight.attributes or any(name in _REFLECTING for _, name in entries)
+        reflects = not _REFLECTING.isdisjoint({*sight.attributes, *(name for _, name in entries)})
 
         def is_seen(place: Place) -> bool:
             if place.kind == "name" and place.scope == "global":
@@ -295,7 +290,8 @@ def effects_of(
         if any(lines.isdisjoint(stack) for stack in unclear):
             return None
         effects = Effects(function, made, *call)
-        wrong = effects.unknown({name for code in (*codes, made.code) for name in names_of(code)[1]})
+        named = {name for code in (*codes, made.code) for names in names_of(code) for name in names}
+        wrong = effects.unknown(named)
         if not wrong:
             sight = look((effects.function, *call), codes, effects.apart)
             wrong = effects.seen(sight)
