@@ -100,6 +100,8 @@ struct Inner {
     function: Py<PyAny>,
     /// What the host calls when it has run: schedules step, which only count.
     after: Vec<Py<PyAny>>,
+    /// What the host makes the answer of, having done what is still to be done.
+    finish: Option<Py<PyAny>>,
     /// Who calls the function once more where backward needs that.
     host: Option<Arc<dyn Again>>,
     /// How long a run takes.
@@ -223,7 +225,8 @@ impl Inner {
             },
             Source::Made(index) => wrap(py, made[index].clone()),
         });
-        self.answer.build(py, &mut tensors)
+        let answer = self.answer.build(py, &mut tensors)?;
+        self.finish.as_ref().map_or(Ok(answer.clone()), |finish| finish.bind(py).call1((answer,)))
     }
 }
 
@@ -267,7 +270,7 @@ impl Compiled {
     ) -> PyResult<Option<(usize, Bound<'py, PyAny>)>> {
         let Some(batch) = batches.first() else { return Ok(None) };
         let py = batch.py();
-        let (mut done, mut last) = (0, None);
+        let (mut done, mut answer) = (0, None);
         let is_seamless = batches.len() == 1 && self.0.program.is_seamless();
         while done < count {
             let from = (first + done) % batches.len();
@@ -278,13 +281,14 @@ impl Compiled {
                 false => self.0.runs(py, in_turn, at_once)?,
             };
             done += more;
-            last = made.or(last);
+            if let Some((known, made)) = made {
+                answer = Some(self.0.answer_of(py, &known, &made)?);
+            }
             if more < at_once {
                 break;
             }
             py.check_signals()?;
         }
-        let answer = last.map(|(known, made)| self.0.answer_of(py, &known, &made)).transpose()?;
         Ok(answer.map(|answer| (done, answer)))
     }
 
@@ -364,6 +368,10 @@ impl Compiled {
         if !self.0.after.is_empty() {
             return Ok(Some(("a step of a schedule", py.None()).into_pyobject(py)?.into_any()));
         }
+        if self.0.finish.is_some() {
+            let what = "what it leaves in variables and lists";
+            return Ok(Some((what, py.None()).into_pyobject(py)?.into_any()));
+        }
         if let Some((name, origin)) = self.0.program.unportable() {
             return Ok(Some((name, describe(py, origin)?).into_pyobject(py)?.into_any()));
         }
@@ -422,7 +430,7 @@ impl Compiled {
         let forms = [&self.0.call.form, &self.0.call.keywords, &self.0.answer];
         forms.into_iter().try_for_each(|form| form.visit(&visit))?;
         visit.call(&self.0.function)?;
-        self.0.after.iter().try_for_each(|after| visit.call(after))?;
+        self.0.after.iter().chain(&self.0.finish).try_for_each(|after| visit.call(after))?;
         self.0.rates.iter().try_for_each(|rate| visit.call(&rate.group))?;
         self.0.call.checks.visit(&visit)
     }

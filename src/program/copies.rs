@@ -20,18 +20,21 @@ impl Maker {
         }
         stays.iter().for_each(|&form| ends[self.forms[form].place] = usize::MAX);
         let mut is_left_out = vec![false; self.instructions.len()];
+        // Which place each one is; that of an original comes before that of its copy.
+        let mut same: Vec<usize> = (0..self.places.len()).collect();
         for (at, is_left_out) in is_left_out.iter_mut().enumerate() {
             let Some((original, copy)) = copied(&self.forms, &self.instructions[at]) else { continue };
+            let original = same[original];
             let is_made = [original, copy].iter().all(|&place| matches!(self.places[place], Place::Made));
             if ends[original] != at || !is_made || sizes[original] != sizes[copy] {
                 continue;
             }
             *is_left_out = true;
             ends[original] = ends[copy];
-            self.forms.iter_mut().filter(|form| form.place == copy).for_each(|form| form.place = original);
-            let writes = self.targets.iter_mut().filter(|(_, place)| *place == copy);
-            writes.for_each(|(_, place)| *place = original);
+            same[copy] = original;
         }
+        self.forms.iter_mut().for_each(|form| form.place = same[form.place]);
+        self.targets.iter_mut().for_each(|(_, place)| *place = same[*place]);
         self.leave_out(&is_left_out);
     }
 

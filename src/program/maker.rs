@@ -22,6 +22,8 @@ pub(super) struct Maker {
     pub(super) places: Vec<Place>,
     pub(super) forms: Vec<Form>,
     pub(super) instructions: Vec<Instruction>,
+    /// The forms of each place that begin at the same element.
+    alike: HashMap<(usize, usize), SmallVec<[usize; 2]>>,
     /// Which place is where.
     at: HashMap<usize, usize>,
     /// Memory that came into being meanwhile.
@@ -46,7 +48,11 @@ impl Maker {
         instructions: Vec<Instruction>,
         targets: Vec<(usize, usize)>,
     ) -> Maker {
-        Maker { places, forms, instructions, targets, ..Maker::default() }
+        let mut alike: HashMap<_, SmallVec<[usize; 2]>> = HashMap::new();
+        for (index, form) in forms.iter().enumerate() {
+            alike.entry((form.place, form.layout.offset())).or_default().push(index);
+        }
+        Maker { places, forms, instructions, targets, alike, ..Maker::default() }
     }
 
     fn place(&mut self, memory: usize, place: Place) -> usize {
@@ -115,10 +121,12 @@ impl Maker {
     }
 
     pub(super) fn form_of(&mut self, place: usize, layout: &SharedLayout, dtype: DType) -> usize {
-        let alike = |form: &Form| form.place == place && form.dtype == dtype && **layout == *form.layout;
-        if let Some(found) = self.forms.iter().rposition(alike) {
+        let alike = self.alike.entry((place, layout.offset())).or_default();
+        let is_it = |form: &Form| form.dtype == dtype && **layout == *form.layout;
+        if let Some(&found) = alike.iter().rev().find(|&&index| is_it(&self.forms[index])) {
             return found;
         }
+        alike.push(self.forms.len());
         self.forms.push(Form { place, layout: layout.clone(), dtype });
         self.forms.len() - 1
     }

@@ -1,7 +1,7 @@
 //! Where results of operations lie that nobody gets: memory that a program keeps, in which each has a place from the
 //! operation that makes it to the last one that reads it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use smallvec::SmallVec;
 
@@ -34,20 +34,23 @@ pub(super) enum Home {
 #[derive(Default)]
 struct Pieces {
     sizes: Vec<usize>,
-    free: Vec<usize>,
+    /// Those that are free, by size.
+    free: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Pieces {
     /// The smallest piece that is free and large enough, or one more.
     fn take(&mut self, size: usize) -> usize {
-        let fits = self.free.iter().enumerate().filter(|(_, piece)| self.sizes[**piece] >= size);
-        match fits.min_by_key(|(_, piece)| self.sizes[**piece]).map(|(index, _)| index) {
-            Some(index) => self.free.swap_remove(index),
-            None => {
-                self.sizes.push(size);
-                self.sizes.len() - 1
-            }
-        }
+        let fits = self.free.range_mut(size..).find_map(|(_, pieces)| pieces.pop());
+        fits.unwrap_or_else(|| {
+            self.sizes.push(size);
+            self.sizes.len() - 1
+        })
+    }
+
+    /// Has a piece be taken by others from now on.
+    fn give(&mut self, piece: usize) {
+        self.free.entry(self.sizes[piece]).or_default().push(piece);
     }
 
     /// Where pieces begin that lie one after the other, and where the last one ends.
@@ -95,7 +98,7 @@ pub(super) fn plan(
             }
         }
         for (file, piece) in going[at].drain(..) {
-            file.map_or(&mut rooms, |file| &mut registers[file]).free.push(piece);
+            file.map_or(&mut rooms, |file| &mut registers[file]).give(piece);
         }
     }
     let starts = registers.each_ref().map(|pieces| pieces.starts());

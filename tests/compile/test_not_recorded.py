@@ -58,9 +58,9 @@ def test_elements_that_are_appended_to_a_list_are_appended_each_time():
 
     def append(x):
         SEEN.append(x)
-        return x * 2
+        return x * len(SEEN)
 
-    not_recorded(append, torch.ones(2))
+    assert "a list" in not_recorded(append, torch.ones(2))
     assert len(SEEN) == 8
 
 
@@ -191,3 +191,15 @@ def test_new_recordings_are_logged(caplog):
     with caplog.at_level("INFO", "rushlight.compiler"):
         not_recorded(lambda x: x * x.sum().item(), torch.ones(2))
     assert "is not recorded: numbers leave by item" in caplog.text
+
+
+def test_a_list_that_is_returned_is_the_one_that_it_is():
+    kept, table = [torch.ones(2)], {"x": 1}
+
+    def twice(x):
+        both = [x * 2]
+        return both, both
+
+    assert "is somewhere else" in not_recorded(lambda x: (x * 2, kept)[1], torch.ones(2))
+    assert "is somewhere else" in not_recorded(lambda x, given: (x * 2, given), torch.ones(2), table)
+    assert "is somewhere else" in not_recorded(twice, torch.ones(2))

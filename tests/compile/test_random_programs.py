@@ -1,5 +1,8 @@
 """Programs that nobody wrote, with state, branches and writes: compiled ones and others never differ in a bit."""
 
+import contextlib
+import io
+import linecache
 import random
 
 import pytest
@@ -34,6 +37,9 @@ PURE = [
     "torch.utils.checkpoint.checkpoint(lambda v: v.tanh() * {n}, {a}, use_reentrant=False)", "{a}.repeat_interleave(2)[:3]",
     "torch.where(({a} > {b}) & ~({b} <= {n}), {a}, 0.0)", "{a}.clamp(-0.5, 0.5) * {b}", "{a}.clamp(min={b}, max={b} + 1)",
     "torch.where(torch.logical_or({a} == {b}, {b} != {n}), {a}, {b})", "({a} >= {b}).float() * {b}", "torch.maximum({a}, {b})",
+    "{a}[{b}.argmax(0) % {a}.shape[0]]", "{a}.index_select(0, {b}.flatten()[:3].argsort() % {a}.shape[0])", "other({a}) + net({b})",
+    "{a} * min(total, 1.0)", "{a} * len(losses)", "{a} * held.turns", "{a} + book['sum']", "torch.linalg.inv_ex(w + 9 * torch.eye(3))[0] @ {a}",
+    "torch.linalg.qr({a}.expand(3, 3) + torch.eye(3))[1] * {b}", "torch.aminmax({a})[1] * {b}", "{a}.topk(2, 1)[0].sum(1, keepdim=True) * {b}",
 ]  # fmt: skip
 WRITES = [
     "state.add_({a}.detach())",
@@ -71,7 +77,41 @@ WRITES = [
     "hooks.append(w.register_hook(lambda g: g * 0.5)) if not hooks else hooks.pop().remove()",
     "x.mul_(0.5)",
     "assert {a}.dim() < 9",
+    "state[{a}.detach().abs().argmax(0)[0] % 3].mul_({n})",
+    "state[:, 1] -= {a}.detach().sum()",
+    "state.view(-1)[::2].add_(1)",
+    "hooks.append(other.register_forward_hook(lambda m, i, o: o * 0.5)) if not hooks else hooks.pop().remove()",
 ]
+LEFT = [
+    "losses.append({a}.sum().item())",
+    "losses.append({a}.detach())",
+    "losses.append(x)",
+    "total += {a}.mean().item()",
+    "total += float({a}.mean().detach()) * {a}.shape[0]",
+    "best = min(best, {a}.sum().item())",
+    "best = {a}.detach().sum().item() if turns % 3 else best",
+    "book['sum'] += {a}.sum().item()",
+    "book['last'] = {a}.detach()",
+    "book['all'].append(({a}.sum().item(), turns))",
+    "held.total += {a}.sum().item()",
+    "held.turns += 1",
+    "turns += 1",
+    "print(f'{{turns}} {{total:.3f}} {{{a}.mean().item():.2e}}', {n})",
+    "losses.extend([{a}.max().item(), {a}.shape])",
+    "kept.add({a}.detach().sum().item())",
+    "losses.append({a}.argmax().item() > 2)",
+    "found = {a}.sum().item(); losses.append(found); total += found",
+]
+"""What is left in variables, lists and attributes, or printed."""
+LAST = [
+    "meter.update({a}.detach().sum().item())",
+    "held.meter.update({a}.mean().item(), {a}.shape[0])",
+    "print({a}.detach())",
+    "losses.append(1 / (1 + abs({a}.sum().item())))",
+    "plateau.step({a}.sum().item())",
+    "held.count += int({a}.sum().item() > 0)",
+]
+"""What is done in the end."""
 BLOCKS = [
     "    try:\n        {v} = {p}\n        if {c}: raise ValueError('it is so')\n    except ValueError:\n        {v} = {q}",
     "    {v} = {p}\n    for turn in range(3):\n        {v} = {v} * {n}",
@@ -86,8 +126,18 @@ def helper(z):
 def steps(z):
     yield z + 1
     yield z * scale
+class Meter:
+    def __init__(self):
+        self.all, self.count, self.average = 0.0, 0, 0.0
+    def update(self, value, count=1):
+        self.all += value * count
+        self.count += count
+        self.average = self.all / self.count
+meter = Meter()
 class Held:
-    value, count = 1.5, 0
+    def __init__(self):
+        self.value, self.count, self.turns, self.total = 1.5, 0, 0, 0.0
+        self.meter = Meter()
     def scaled(self, z):
         return z * self.value
 held = Held()
@@ -138,8 +188,13 @@ def source(draw):
             if draw.random() < 0.1:
                 lines[-1] = f"    with torch.no_grad():\n    {lines[-1]}"
             names.append(f"v{number}")
-        elif kind < 0.85:
+        elif kind < 0.8:
             lines.append(f"    {fill(draw.choice(WRITES))}")
+        elif kind < 0.87:
+            lines.append(f"    {fill(draw.choice(LEFT))}")
+            if draw.random() < 0.2:
+                test = draw.choice(["turns % 3 == 0", "{a}.sum().item() < best", "flag"])
+                lines[-1] = f"    if {fill(test)}:\n    {lines[-1]}"
         else:
             lines.append(f"    if {fill(draw.choice(BRANCHES))}:")
             lines.append(f"        {draw.choice(names[1:])} = {fill(draw.choice(PURE))}")
@@ -154,6 +209,8 @@ def source(draw):
         if draw.random() < 0.3:
             lines.append("    schedule.step()")
     result = draw.choice(names[1:])
+    while draw.random() < 0.25:
+        lines.append(f"    {fill(draw.choice(LAST))}")
     if draw.random() < 0.3:
         # A number that is only returned, taken out as soon as it can be: what comes later may write to it.
         made = {line.split(" = ")[0].strip(): at for at, line in enumerate(lines) if line.startswith("    v")}
@@ -162,7 +219,9 @@ def source(draw):
         at = made.get(taken, -1) + 1
         lines.insert(at, f"    number = {kind.format(taken)}.item()")
         result = draw.choice([f"{result}, number", f"{result}, {{'number': [number]}}"])
-    return "\n".join(["def program(x):", "    global state", *lines, f"    return {result}"])
+    return "\n".join(
+        ["def program(x):", "    global state, total, best, turns", *lines, f"    return {result}"]
+    )
 
 
 def differentiated(result, seed):
@@ -181,19 +240,23 @@ def outcome(text, seed, compiling):
     torch.manual_seed(seed)
     draw = random.Random(seed)
     w = torch.randn(3, 3, requires_grad=True)
-    net, norm = torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3)
-    parameters = [w, *net.parameters(), *norm.parameters()]
+    net, norm, other = torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 3)
+    other.bias = net.bias
+    parameters = [w, *net.parameters(), *norm.parameters(), other.weight]
     names = ["SGD", "Adam", "RMSprop", "AdamW", "NAdam", "Adamax", "RAdam", "ASGD", "Adadelta", "Adafactor"]
     optimizer = getattr(torch.optim, names[seed % len(names)])(parameters, lr=0.05)
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, 3, 0.5)
+    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=2)
     average = torch.optim.swa_utils.AveragedModel(net)
     scope = {
         "torch": torch, "w": w, "net": net, "norm": norm, "optimizer": optimizer, "state": torch.randn(3, 3), "settings": {"scale": 2.0},
         "scale": 1.5, "flag": True, "counts": [0], "seen": [], "table": {"t": torch.ones(3)}, "pair": (torch.ones(3), 2), "hooks": [],
-        "schedule": schedule, "average": average,
+        "schedule": schedule, "average": average, "plateau": plateau, "other": other, "losses": [], "total": 0.0, "best": 9.0, "turns": 0, "kept": set(),
+        "book": {"sum": 0.0, "all": [], "last": None},
     }  # fmt: skip
     exec(compile(SETUP, f"<setup {seed}>", "exec"), scope)
     exec(compile(text, f"<program {seed}>", "exec"), scope)
+    linecache.cache[f"<program {seed}>"] = len(text), None, text.splitlines(True), f"<program {seed}>"
     program = scope["program"]
     if compiling:
         program = torch.compile(program, backend="eager")
@@ -208,13 +271,16 @@ def outcome(text, seed, compiling):
         if draw.random() < 0.05:
             scope["held"].value = draw.choice([0.5, 1.5])
         x = torch.randn(3, 3) if draw.random() < 0.9 else torch.randn(draw.choice([0, 1, 2]), 3)
+        printed = io.StringIO()
         try:
-            result = program(x)
+            with contextlib.redirect_stdout(printed):
+                result = program(x)
             result, number = result if isinstance(result, tuple) else (result, None)
             found.append(repr(number))
         except (RuntimeError, IndexError, ValueError, TypeError) as error:
             result = torch.zeros(1)
             found.append(str(error))
+        found.append(printed.getvalue())
         found.append(differentiated(result, seed))
         found.append(
             state_of(
@@ -232,6 +298,18 @@ def outcome(text, seed, compiling):
                 scope["pair"][0],
                 scope["held"].value,
                 scope["held"].count,
+                scope["held"].turns,
+                vars(scope["held"].meter),
+                vars(scope["meter"]),
+                plateau.best,
+                scope["held"].total,
+                scope["total"],
+                scope["best"],
+                scope["turns"],
+                sorted(scope["kept"]),
+                state_of(*scope["losses"]),
+                state_of(*scope["book"]["all"], scope["book"]["sum"], scope["book"]["last"]),
+                other,
                 average,
                 schedule.last_epoch,
                 optimizer.param_groups[0]["lr"],
@@ -242,6 +320,7 @@ def outcome(text, seed, compiling):
 
 @pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True:UserWarning")
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
+@pytest.mark.filterwarnings("ignore:grad and param do not obey")
 @pytest.mark.parametrize("block", range(10))
 def test_compiled_and_not_they_do_the_same(block):
     recorded = 0

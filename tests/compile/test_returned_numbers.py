@@ -224,6 +224,17 @@ def test_a_number_that_is_more_than_returned_is_not_recorded(step):
     assert repr(found) == repr(as_written(step))
 
 
+def test_whole_numbers_are_not_mistaken_for_equal_ones():
+    def step(x):
+        positive = x > 0
+        return positive.sum().item(), len(x), positive.all().item(), True
+
+    compiled = torch.compile(step, backend="eager")
+    for _ in range(8):
+        assert compiled(torch.ones(4)) == (4, 4, True, True)
+    assert compiled(torch.tensor([1.0, 0.0, 2.0, 0.0])) == (2, 4, False, True)
+
+
 def test_what_is_recorded_is_differentiated_by_its_caller_too():
     def step(x, w):
         y = (x * w).sin()

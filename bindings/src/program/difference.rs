@@ -70,6 +70,7 @@ impl Check {
             }
             Check::Kind(..) => Some("an object has another class".to_owned()),
             Check::Equal(..) => Some("a set has other elements".to_owned()),
+            Check::Said(..) => Some("what it leaves numbers in is of another kind".to_owned()),
         };
         found.unwrap_or_else(|| "something has changed".to_owned())
     }

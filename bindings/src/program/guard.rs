@@ -12,6 +12,7 @@ use crate::error::raise;
 use crate::tensor::number::number;
 use crate::tensor::object::as_tensor;
 use crate::values::returns::ToPython;
+use crate::values::size::is_size;
 
 /// The form of an argument or a result.
 pub(super) enum Form {
@@ -179,7 +180,7 @@ impl Form {
 fn named<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyTuple>> {
     let tuple = object.cast::<PyTuple>().ok()?;
     let is_plain = object.getattr_opt("__dict__").is_ok_and(|own| own.is_none());
-    is_plain.then_some(tuple)
+    (is_plain && !is_size(object)).then_some(tuple)
 }
 
 /// Whether two objects are one, or numbers or texts that cannot be told apart.
@@ -193,7 +194,9 @@ pub(super) fn is_same(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
     if let (Ok(a), Ok(b)) = (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
         return a.value().to_bits() == b.value().to_bits();
     }
-    if let (Ok(a), Ok(b)) = (a.cast_exact::<PyTuple>(), b.cast_exact::<PyTuple>()) {
+    if let (Ok(a), Ok(b)) = (a.cast::<PyTuple>(), b.cast::<PyTuple>())
+        && (a.is_exact_instance_of::<PyTuple>() || is_size(a))
+    {
         return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(&a, &b));
     }
     is_value(a) && a.eq(b).unwrap_or(false)

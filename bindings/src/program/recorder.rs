@@ -123,13 +123,14 @@ impl Recording {
     }
 
     /// End it: the program that gives `result` in the place of `function`, or a text that says why there is none.
-    /// What is `after` it is called by the host each time.
+    /// What is `after` it is called by the host each time, and `finish` with the answer, which it makes another of.
     fn end<'py>(
         &self,
         py: Python<'py>,
         result: &Bound<'py, PyAny>,
         function: Py<PyAny>,
         after: Vec<Py<PyAny>>,
+        finish: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.call.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (Some(begun), Some(mut call)) = (BEGUN.take(), call) else {
@@ -159,9 +160,34 @@ impl Recording {
                 false => None,
             };
             let [nanoseconds, failed, ran] = [0, 0, 0].map(AtomicU64::new);
-            Inner { program, call, answer, sources, rates, function, after, host, nanoseconds, failed, ran }
+            Inner {
+                program,
+                call,
+                answer,
+                sources,
+                rates,
+                function,
+                after,
+                finish,
+                host,
+                nanoseconds,
+                failed,
+                ran,
+            }
         });
         Ok(Bound::new(py, Compiled(inner))?.into_any())
+    }
+
+    /// What has the numbers that something else stands for in a result.
+    fn told<'py>(&self, py: Python<'py>, result: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        numbers.extend(returned::end());
+        if numbers.is_empty() {
+            return Ok(result.clone());
+        }
+        let mut tensors = Vec::new();
+        let form = Form::of(result, &numbers, &mut tensors, 0)?;
+        form.build(py, &mut tensors.into_iter().map(|tensor| wrap(py, tensor)))
     }
 
     /// Give it up.

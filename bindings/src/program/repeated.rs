@@ -23,7 +23,10 @@ impl Inner {
     /// code runs there, and a run leaves all tensors as it finds them but for their numbers.
     pub(super) fn runs_at_once(&self) -> usize {
         let work = self.nanoseconds.load(Ordering::Relaxed).max(1);
-        let is_alone = self.after.is_empty() && self.program.leaves_forms() && !long_work::is_long(work);
+        let is_alone = self.after.is_empty()
+            && self.finish.is_none()
+            && self.program.leaves_forms()
+            && !long_work::is_long(work);
         if is_alone { usize::try_from(UNSEEN / work).unwrap_or(1).max(1) } else { 1 }
     }
 

@@ -2,6 +2,7 @@
 //! from in their place.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
 use rushlight::graph::following::{self, Known};
@@ -20,6 +21,10 @@ struct Leaving {
     numbers: Vec<(Py<PyAny>, Tensor)>,
 }
 
+/// The first of the numbers that stand for others, which there are no others like.
+const FIRST: u128 = 1 << 100;
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
 thread_local!(static LEAVING: RefCell<Option<Leaving>> = const { RefCell::new(None) });
 
 /// From now on.
@@ -32,7 +37,8 @@ pub(super) fn end() -> Vec<(Py<PyAny>, Tensor)> {
     LEAVING.take().map(|leaving| leaving.numbers).unwrap_or_default()
 }
 
-/// The only element of a tensor, if a call is recorded that does nothing with it but return it.
+/// The only element of a tensor, if a call is recorded that does nothing with it but return it. Whole numbers and truth
+/// values may be one object with others that are equal: something else stands for these, until `Recording::told`.
 pub(crate) fn number<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Option<Bound<'py, PyAny>>> {
     if !following::is_on() || tensor.numel() != 1 || tensor.differs() || tensor.is_subclassed() {
         return Ok(None);
@@ -43,9 +49,11 @@ pub(crate) fn number<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Option<B
         return Ok(None);
     }
     let held = held(tensor).map_err(raise)?;
-    let number = {
+    let number = if held.dtype().is_float() || held.dtype().is_complex() {
         let _known = Known::new();
         held.item().map_err(raise)?.to_python(py)?
+    } else {
+        (FIRST + u128::from(COUNT.fetch_add(1, Ordering::Relaxed))).into_pyobject(py)?.into_any()
     };
     LEAVING.with_borrow_mut(|leaving| {
         leaving.iter_mut().for_each(|leaving| leaving.numbers.push((number.clone().unbind(), held.clone())));

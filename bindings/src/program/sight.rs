@@ -115,6 +115,8 @@ pub(super) enum Check {
     Attribute(Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>),
     /// An object that equals a copy of it.
     Equal(Py<PyAny>, Py<PyAny>),
+    /// What somebody says when asked.
+    Said(Py<PyAny>),
 }
 
 /// The places in a dictionary where something of the same kind is as good, and whether operations are to be given it.
@@ -169,7 +171,7 @@ pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
         let other = |at: usize| said.get_item(at).map(Bound::unbind);
         let perhaps = || if said.len() > 3 { other(3).map(Some) } else { Ok(None) };
         let check = match kind.as_str() {
-            "dict" | "group" | "schedule" => {
+            "dict" | "group" | "free" => {
                 let dict = object.cast_into::<PyDict>()?;
                 let items = dict.iter().map(|(key, value)| (key.unbind(), value.unbind())).collect();
                 let items: Vec<Item> = items;
@@ -199,6 +201,7 @@ pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
                 }
             }
             "equal" => Check::Equal(object.unbind(), other(2)?),
+            "said" => Check::Said(object.unbind()),
             kind => return Err(PyValueError::new_err(format!("there is no check {kind}"))),
         };
         checks.push(check);
@@ -326,6 +329,9 @@ impl Check {
             }
             Check::Attribute(object, name, value) => has(object.bind(py), name, value.as_ref()),
             Check::Equal(object, copy) => object.bind(py).eq(copy).unwrap_or(false),
+            Check::Said(asked) => {
+                asked.bind(py).call0().and_then(|answer| answer.is_truthy()).unwrap_or(false)
+            }
         }
     }
 
@@ -370,6 +376,7 @@ impl Check {
                 visit.call(object)?;
                 visit.call(kind)
             }
+            Check::Said(asked) => visit.call(asked),
             Check::Cell(object, other) | Check::Equal(object, other) => {
                 visit.call(object)?;
                 visit.call(other)

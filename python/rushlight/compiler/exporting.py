@@ -108,7 +108,7 @@ def _named(compiled: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
             yield value, name
     sight = Sight(compiled._codes)
     sight.look(iter([(function, "it")]))
-    seen = list(sight._seen.values())
+    seen = list(sight.seen.values())
     names: dict[int, str] = {}
     for module in sorted(
         (one for one in seen if isinstance(one, Module)), key=lambda one: -len(list(one.modules()))

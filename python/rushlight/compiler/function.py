@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._rushlight import Tensor, _begin_recording, _CompiledFunction, _Program, _Recording, is_grad_enabled
 from .before import Before
+from .effects import Effects, effects_of
 from .returned import only_returned
-from .sight import Unclear, Watch, look
+from .sight import Sight, Unclear, containers, look
 from .stance import now
 from .telling import log
+from .watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,6 +48,19 @@ def _tensors(argument: Any) -> Iterator[Tensor]:
         yield from _tensors(list(argument.values()))
 
 
+def _shares(result: Any, given: list[Any], seen: dict[int, Any]) -> str | None:
+    """Return what is said of a result with a list or dictionary that others have, or that is there twice."""
+    found = [id(one) for one in containers(result)]
+    others = {id(one) for one in containers(given)}
+    if len(set(found)) < len(found) or any(one in seen or one in others for one in found):
+        return "it returns a list or a dictionary that is somewhere else, too"
+    return None
+
+
+def _as_it_is(result: Any) -> Any:
+    return result
+
+
 def _said(reason: Any) -> str:
     """Return a reason with the place in the program, if it has one."""
     if isinstance(reason, tuple):
@@ -61,10 +76,11 @@ def _verifies() -> str:
 class _Entry:
     """A program, how often it has still to be verified, and how often it failed before it was."""
 
-    __slots__ = ("failures", "left", "program")
+    __slots__ = ("effects", "failures", "left", "program")
 
-    def __init__(self, program: _Program) -> None:
+    def __init__(self, program: _Program, effects: Effects | None) -> None:
         self.program = program
+        self.effects = effects
         self.failures = 0
         self.left = 0 if _verifies() == "never" else _VERIFICATIONS
 
@@ -93,6 +109,8 @@ class Function(_CompiledFunction):
         self._calls: dict[bool, int] = {}
         self._failures: dict[bool, int] = {}
         self._codes: dict[Any, Any] = {}
+        self._unclear_at: set[frozenset[tuple[Any, int]]] = set()
+        self._cannot_wait: frozenset[tuple[int, int]] = frozenset()
         self._left = _SAMPLED
         self.reason: str | None = None
         self._renew()
@@ -161,6 +179,7 @@ class Function(_CompiledFunction):
             with Watch() as watch:
                 result = self._function(*args, **kwargs)
             self._codes.update(watch.codes)
+            self._unclear_at = watch.unclear_at
             return result
         for entry in self._entries:
             difference = entry.program.difference(args, kwargs) or _said(
@@ -192,12 +211,22 @@ class Function(_CompiledFunction):
                 return answer[0]
         return self._function(*args, **kwargs)
 
+    def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Effects | None, Sight]:
+        """Return what a call does that can wait until its program has run, and what the rest of it sees."""
+        found = effects_of(self._function, (args, kwargs), self._codes, self._unclear_at, self._cannot_wait)
+        if found is not None:
+            effects, sight = found
+            if not any(tensor.is_inference() for tensor in [*sight.tensors, *_tensors([args, kwargs])]):
+                return effects, sight
+        return None, look((self._function, args, kwargs), self._codes)
+
     def _record(self, mode: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and make a program of what it does if that can be done."""
         try:
-            sight = look((self._function, args, kwargs), self._codes)
+            effects, sight = self._look(args, kwargs)
             before = Before([*sight.tensors, *_tensors([args, kwargs])], sight.counting)
-            is_returned = only_returned(self._function, Function._record.__code__)
+            function = self._function if effects is None else effects.function
+            is_returned = only_returned(function, Function._record.__code__)
             recording = _begin_recording(args, kwargs, sight.tensors, sight.checks, is_returned)
         except (Unclear, RecursionError, ValueError) as unclear:
             return self._failed(mode, str(unclear), self._function(*args, **kwargs))
@@ -211,13 +240,19 @@ class Function(_CompiledFunction):
         own_args, own_kwargs = substitutes or (args, kwargs)
         try:
             with watch:
-                result = self._function(*own_args, **own_kwargs)
-                refusal = recording.lead_back(result)
+                result = function(*own_args, **own_kwargs)
+                refusal = _shares(result, [args, kwargs, own_args, own_kwargs], sight.seen)
+                refusal = refusal or recording.lead_back(result)
             program = refusal
             if refusal is None:
-                program = recording.end(result, self._function, watch.after)
+                program = recording.end(result, function, watch.after, effects and effects.finish)
+            result = recording.told(result)
         except Exception as error:
-            if substitutes is None or not before.is_known:
+            early = frozenset() if effects is None else effects.failed_early(error)
+            self._cannot_wait |= early
+            if not before.is_known or (substitutes is None and not early):
+                if effects is not None:
+                    effects.finish_failed(error, recording.told)
                 raise
             # What stands in for an argument is not in everything like it.
             before.restore()
@@ -230,20 +265,32 @@ class Function(_CompiledFunction):
             if not before.is_known:
                 raise AssertionError("what has a history can be had again")
             before.restore()
-            result = self._function(*args, **kwargs)
+            result = function(*args, **kwargs)
+        finish: Callable[[Any], Any] = _as_it_is
+        wrong: frozenset[tuple[int, int]] = frozenset()
+        if effects is not None:
+            finish = effects.finish
+            watch.codes.pop(effects.code, None)
+            wrong = effects.wrong(result[1])
+            self._cannot_wait |= wrong
         is_new = not watch.codes.keys() <= self._codes.keys()
         self._codes.update(watch.codes)
         if watch.unclear is not None:
-            return self._failed(mode, watch.unclear, result)
+            return self._failed(mode, watch.unclear, finish(result))
         if not isinstance(program, _Program):
-            return self._failed(mode, program, result)
+            return self._failed(mode, program, finish(result))
+        if wrong:
+            before.restore()
+            reason = "a statement that looks at a tensor cannot wait"
+            return self._failed(mode, reason, self._function(*args, **kwargs), hard=False)
         if is_new:
-            return self._failed(mode, "it has run code that it had not run before", result, hard=False)
-        self._entries = [*self._entries, _Entry(program)]
+            reason = "it has run code that it had not run before"
+            return self._failed(mode, reason, finish(result), hard=False)
+        self._entries = [*self._entries, _Entry(program, effects)]
         self._renew()
         # Operations that are shown may be rounded otherwise: what was recorded is undone.
         if not before.is_known or substitutes is not None:
-            return result
+            return finish(result)
         before.restore()
         return self._function(*args, **kwargs)
 
@@ -258,14 +305,21 @@ class Function(_CompiledFunction):
 
     def _verify(self, entry: _Entry, apart: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function after the program has run on copies, and compare."""
-        result = self._function(*args, **kwargs)
+        effects = entry.effects
+        function = self._function if effects is None else effects.function
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            if effects is not None:
+                effects.finish_failed(error, _as_it_is)
+            raise
         if entry.program.is_same(apart, result):
             entry.left = max(entry.left - 1, 0)
             self.reason = None if entry.left == 0 else self.reason
         else:
             self._drop(entry, "the program that was recorded did something else than the function")
         self._renew()
-        return result
+        return result if effects is None else effects.finish(result)
 
     def _drop(self, entry: _Entry, reason: Any, for_good: bool = True) -> None:
         self._entries = [other for other in self._entries if other is not entry]

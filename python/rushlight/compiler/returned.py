@@ -14,6 +14,7 @@ import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._calls.contexts import IN_CONTEXT
+from .effects import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,14 +22,20 @@ if TYPE_CHECKING:
 _TAKEN = {
     "LOAD_CONST": 0, "LOAD_SMALL_INT": 0, "LOAD_GLOBAL": 0, "LOAD_DEREF": 0, "LOAD_NAME": 0, "PUSH_NULL": 0,
     "KW_NAMES": 0, "NOP": 0, "NOT_TAKEN": 0, "LOAD_ATTR": 1, "LOAD_METHOD": 1, "POP_TOP": 1, "BINARY_OP": 2,
-    "BINARY_SUBSCR": 2, "COMPARE_OP": 2, "UNARY_NEGATIVE": 1,
+    "BINARY_SUBSCR": 2, "COMPARE_OP": 2, "UNARY_NEGATIVE": 1, "LIST_EXTEND": 2, "LIST_APPEND": 2,
+    "LIST_TO_TUPLE": 1, "CALL_INTRINSIC_1": 1,
 }  # fmt: skip
 """How much instructions take off the stack that may stand between a number and the end."""
 _TAKEN_BESIDE_ARGUMENTS = {
     "CALL": 2, "CALL_KW": 3, "CALL_METHOD": 2, "CALL_FUNCTION": 1, "BUILD_TUPLE": 0, "BUILD_LIST": 0,
     "BUILD_CONST_KEY_MAP": 1,
 }  # fmt: skip
-_HOLDING = ("BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP")
+_HOLDING = (
+    "BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "LIST_EXTEND", "LIST_APPEND",
+    "LIST_TO_TUPLE", "CALL_INTRINSIC_1",
+)  # fmt: skip
+_ARGUMENTS = {"LIST_EXTEND": 1, "LIST_APPEND": 1, "CALL_INTRINSIC_1": 6}
+"""Of some instructions the only argument that is known: the list is the next one, and becomes a tuple."""
 _FORWARD = ("JUMP_FORWARD", "JUMP_ABSOLUTE")
 _PASSED_OVER = ("CACHE", "EXTENDED_ARG", "PRECALL")
 _ENDING = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
@@ -58,6 +65,12 @@ class _Code:
         self.is_plain = not code.co_flags & _SEVERAL_CALLS and not any(
             one.opname.startswith("SETUP_") for one in everything
         )
+
+    def place_of(self, offset: int) -> int:
+        """Return which instruction is run; what it keeps for itself comes after it."""
+        while offset not in self.places:
+            offset -= 2
+        return self.places[offset]
 
     def takes_out(self, at: int, scope: dict[str, Any]) -> bool:
         """Tell whether an instruction calls `item` of an object, or `float` of a variable."""
@@ -110,7 +123,7 @@ class _Code:
             taken = 2 * argument
         elif name in _TAKEN_BESIDE_ARGUMENTS:
             taken = argument + _TAKEN_BESIDE_ARGUMENTS[name]
-        if taken is None:
+        if taken is None or argument != _ARGUMENTS.get(name, argument):
             return None
         stack = [False] * (taken - len(stack)) + stack
         rest, operands = stack[: len(stack) - taken], stack[len(stack) - taken :]
@@ -186,17 +199,19 @@ def only_returned(function: Any, around: types.CodeType) -> Callable[[], bool]:
 
     def tells() -> bool:
         frame = sys._getframe(1)
+        takes_out = frame.f_code is number.__code__
+        if takes_out and frame.f_back is not None:
+            frame = frame.f_back
         outer: types.FrameType | None = frame
         for layer in layers:
             if outer is None or outer.f_code is not layer:
                 return False
             outer = outer.f_back
         code = _code(frame.f_code)
-        at = code.places.get(frame.f_lasti)
+        at = code.place_of(frame.f_lasti)
         return (
-            at is not None
-            and code.is_plain
-            and code.takes_out(at, frame.f_globals)
+            code.is_plain
+            and (takes_out or code.takes_out(at, frame.f_globals))
             and _is_only_returned(frame.f_code, at)
         )
 
