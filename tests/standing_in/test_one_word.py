@@ -178,7 +178,14 @@ def test_the_version_is_torchs_and_says_whose_it_is():
 
 
 def test_functorch_is_found():
-    assert run_as_torch("import functorch; print(functorch.vmap is torch.vmap)").endswith("True\n")
+    shown = run_as_torch("""
+        import functorch, warnings
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            print(functorch.vmap(torch.neg)(torch.ones(2)).tolist())
+        print(said[0].category.__name__, "Please use `torch.vmap` instead" in str(said[0].message))
+    """)
+    assert shown.splitlines() == ["[-1.0, -1.0]", "FutureWarning True"]
 
 
 def test_hints_of_classes_are_found_where_the_classes_say_that_they_are():
