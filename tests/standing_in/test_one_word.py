@@ -49,6 +49,13 @@ def test_a_program_runs_as_python_runs_it(tmp_path):
     assert run("-m", "rushlight", program(tmp_path, "raise SystemExit(3)", "ends.py"), code=3) == ""
 
 
+def test_annotations_of_a_program_are_what_it_says(tmp_path):
+    source = "def f(x: int) -> float: ...\nprint(f.__annotations__)"
+    shown = "{'x': <class 'int'>, 'return': <class 'float'>}\n"
+    assert run("-m", "rushlight", program(tmp_path, source)) == shown
+    assert run("-m", "rushlight", "-c", source) == shown
+
+
 def test_modules_and_code_run_too(tmp_path):
     path = program(tmp_path, SEEN + "    print(__name__, __spec__.name, sys.argv)", "found.py")
     shown = f"__main__ found {[path, 'a']}\n"
