@@ -33,3 +33,21 @@ def test_settings_of_libraries_hold_for_a_block():
     with raises(RuntimeError, "Cannot execute isOnMacOSorNewer() without MPS backend."):
         torch.backends.mps.is_macos_or_newer(13, 0)
     assert torch.distributed.DeviceMesh is torch.distributed.device_mesh.DeviceMesh
+
+
+def test_small_steps_of_linear_algebra():
+    from rushlight import _linalg_utils as steps
+
+    matrix, column = torch.tensor([[2.0, 1.0], [1.0, 3.0]]), torch.tensor([[1.0], [2.0]])
+    assert steps.qform(matrix, column).item() == 18.0 and steps.qform(None, column).item() == 5.0
+    values, vectors = steps.symeig(matrix, largest=True)
+    torch.testing.assert_close(values, torch.tensor([3.6180, 1.3820]), atol=1e-4, rtol=0)
+    torch.testing.assert_close(matrix @ vectors, vectors * values)
+    basis = steps.basis(column)
+    torch.testing.assert_close(basis.mT @ basis, torch.eye(1))
+    assert steps.get_floating_dtype(matrix.int()) is torch.float32
+    assert steps.is_sparse(matrix.to_sparse()) and not steps.is_sparse(matrix)
+    with raises(TypeError, "expected Tensor but got <class 'int'>"):
+        steps.is_sparse(3)
+    with raises(RuntimeError, "This function was deprecated since version 1.9 and is now removed."):
+        steps.solve(matrix, column)
