@@ -24,7 +24,7 @@ def _fresh_main(**named: Any) -> dict[str, Any]:
 
 def _run_code(code: str) -> None:
     sys.path[0] = ""
-    exec(compile(code, "<string>", "exec"), _fresh_main())
+    exec(compile(code, "<string>", "exec", dont_inherit=True), _fresh_main())
 
 
 def _run_module(name: str) -> None:
@@ -46,7 +46,7 @@ def _run_file(path: str) -> None:
     except OSError as failure:
         sys.exit(f"python -m rushlight: can't open file {path!r}: {failure.strerror}")
     sys.path[0] = os.path.dirname(os.path.realpath(path))
-    exec(compile(source, path, "exec"), _fresh_main(__file__=path))
+    exec(compile(source, path, "exec", dont_inherit=True), _fresh_main(__file__=path))
 
 
 def main() -> None:

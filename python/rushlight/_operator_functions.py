@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight
+from ._gradient_operators import GRADIENTS
 from ._rushlight import Tensor
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def _slice(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = 
 
 # Operators that no public function has the name of, or only one that takes something else.
 _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
+    "_cdist_forward": lambda torch: lambda x, y, p, compute_mode=None: torch.cdist(x, y, p),
     "_conj_copy": lambda torch: lambda x: x.conj().clone().resolve_conj(),
     "_convolution_mode": lambda torch: _convolved,
     "_dim_arange": lambda torch: lambda like, dim: torch.arange(like.size(dim)),
@@ -39,19 +41,25 @@ _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
     "_pin_memory": lambda torch: lambda x, device=None: x.pin_memory(),
     "_prelu_kernel": lambda torch: torch.prelu,
     "_reshape_copy": lambda torch: lambda x, size: x.reshape(size).clone(),
+    "_reshape_alias": lambda torch: lambda x, size, stride: x.as_strided(size, stride, x.storage_offset()),
+    "_scaled_dot_product_flash_attention_for_cpu": lambda torch: _attended,
     "_sparse_addmm": lambda torch: torch.addmm,
     "_softmax": lambda torch: lambda x, dim, half=False: torch.softmax(x, dim),
     "_to_cpu": lambda torch: list,
     "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
     "_unsafe_index": lambda torch: _indexed,
-    "_unsafe_index_put": lambda torch: torch.index_put,
+    "_unsafe_index_put": lambda torch: _put,
     "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),
     "_local_scalar_dense": lambda torch: Tensor.item,
     "alias": lambda torch: lambda x: x.as_subclass(torch.Tensor),
     "copy": lambda torch: lambda x, source: source.to(x.dtype).expand(x.shape).clone(),
     "expand": lambda torch: lambda x, size, *, implicit=False: x.expand(size),
+    "index": lambda torch: _indexed,
+    "index_put": lambda torch: _put,
+    "index_put_": lambda torch: lambda x, *rest: x.copy_(_put(x, *rest)),
     "lift": lambda torch: lambda x: x,
     "lift_fresh": lambda torch: lambda x: x,
+    "lift_fresh_copy": lambda torch: torch.clone,
     "matrix_H": lambda torch: lambda x: x.mH,
     "max_pool2d_with_indices": lambda torch: (
         lambda x, *rest, **options: torch.nn.functional.max_pool2d(x, *rest, return_indices=True, **options)
@@ -61,18 +69,78 @@ _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
     ),
     "native_dropout": lambda torch: lambda x, p, train: _dropout(torch, x, p, train),
     "native_dropout_backward": lambda torch: lambda grad, mask, scale: grad * mask * scale,
+    "nll_loss_forward": lambda torch: _nll_loss,
     "numpy_T": lambda torch: lambda x: x.T,
+    **{f"reflection_pad{dims}d": lambda torch: _padded("reflect") for dims in (1, 2, 3)},
+    **{f"replication_pad{dims}d": lambda torch: _padded("replicate") for dims in (1, 2, 3)},
     "slice": lambda torch: _slice,
+    "sym_constrain_range_for_size": lambda torch: lambda size, *, min=None, max=None: None,
     "sym_is_contiguous": lambda torch: Tensor.is_contiguous,
     "sym_numel": lambda torch: Tensor.numel,
     "sym_size": lambda torch: Tensor.size,
     "sym_storage_offset": lambda torch: Tensor.storage_offset,
     "sym_stride": lambda torch: Tensor.stride,
+    "unique_dim": lambda torch: _unique,
 }
 
 
 def _indexed(x: Tensor, indices: list[Tensor | None]) -> Tensor:
     return x[tuple(slice(None) if index is None else index for index in indices)]
+
+
+def _put(x: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+    given = [index for index in indices if index is not None]
+    if len(given) == len(indices):
+        return _rushlight.index_put(x, given, values, accumulate)
+    # The function takes no dimensions that are left out, so that elements are counted through all of them.
+    numbers = _indexed(_rushlight.arange(x.numel()).view(x.shape), indices)
+    put = x.reshape(-1).index_put((numbers.flatten(),), values.expand(numbers.shape).flatten(), accumulate)
+    return put.view(x.shape)
+
+
+def _padded(mode: str) -> Callable[..., Any]:
+    return lambda x, padding: sys.modules[__package__].nn.functional.pad(x, padding, mode)
+
+
+def _nll_loss(
+    x: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    functional = sys.modules[__package__].nn.functional
+    how = ("none", "mean", "sum")[reduction]
+    loss = functional.nll_loss(x, target, weight, ignore_index=ignore_index, reduction=how)
+    kept = target[target != ignore_index]
+    total = x.new_tensor(kept.numel()) if weight is None else weight[kept].sum()
+    return loss, total if reduction or x.ndim < 2 else total.new_zeros(())
+
+
+def _attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    attend = sys.modules[__package__].nn.functional.scaled_dot_product_attention
+    output = attend(query, key, value, attn_mask, dropout_p, is_causal, scale=scale)
+    scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if is_causal:
+        scores = scores.masked_fill(
+            ~_rushlight.ones_like(scores, dtype=_rushlight.bool).tril(), -float("inf")
+        )
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    return output, scores.logsumexp(-1)
+
+
+def _unique(
+    x: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    # It counts and says where each is, whether or not it is asked to.
+    found: tuple[Tensor, Tensor, Tensor] = sys.modules[__package__].unique(x, sorted, True, True, dim)
+    return found
 
 
 def _convolved(
@@ -117,6 +185,8 @@ def function_of(operator: OpOverload) -> Callable[..., Any]:
     found: Callable[..., Any] | None
     if name in _OTHERS:
         found = _OTHERS[name](torch)
+    elif name in GRADIENTS:
+        found = GRADIENTS[name]
     elif family := next((start for start in _FAMILIES if name.startswith(start)), None):
         found = getattr(getattr(torch, _FAMILIES[family]), name.removeprefix(family))
     else:

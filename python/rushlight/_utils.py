@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._lazy import on_first_use
 from ._rushlight import Tensor, cat, empty
+from ._rushlight import device as _device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -218,3 +219,26 @@ def is_compiling() -> bool:
     from .compiler import is_compiling as asked
 
     return asked()
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:
+    """Return the number of a device; -1 is the processor, which has to be allowed.
+
+    >>> from rushlight._utils import _get_device_index
+    >>> _get_device_index("cuda:1"), _get_device_index("cpu", allow_cpu=True)
+    (1, -1)
+    """
+    if isinstance(device, int):
+        return device
+    found = _device(device) if isinstance(device, str) else device
+    if isinstance(found, _device):
+        if found.type == "cpu":
+            if not allow_cpu:
+                raise ValueError(f"Expected a non cpu device, but got: {device}")
+            return -1
+        if found.index is not None:
+            number: int = found.index
+            return number
+    if optional:
+        return None
+    raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")

@@ -311,3 +311,14 @@ __getattr__, __dir__ = on_first_use(
         "get_safe_globals safe_globals",
     },
 )
+
+
+def normalize_storage_type(storage_type: type) -> type:
+    """Return the class of storages by which one of another device is known here.
+
+    >>> import rushlight as torch
+    >>> torch.serialization.normalize_storage_type(torch.FloatStorage) is torch.FloatStorage
+    True
+    """
+    found: type = getattr(sys.modules[__package__], storage_type.__name__)
+    return found

@@ -37,3 +37,9 @@ def test_a_basis_is_that_of_something():
 )
 def test_results_leave_the_tuples_that_nobody_gave(marks, left):
     assert _tuple_postprocess(((1, 2), (3, 4)), marks) == left
+
+
+def test_the_basis_of_a_number_and_of_a_vector_has_a_column_and_two():
+    first, second = _construct_standard_basis_for((torch.tensor(3.0), torch.zeros(2)), (1, 2))
+    assert first.tolist() == [[1.0], [0.0], [0.0]]
+    assert second.tolist() == [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]

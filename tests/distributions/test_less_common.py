@@ -233,3 +233,40 @@ def test_the_gradient_of_how_concentrated_shares_are():
         torch.tensor([0.2, 0.3, 0.5]), torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 0.0, 2.0])
     )
     assert torch.allclose(found, torch.tensor([-0.0454, -0.2174, 0.1491]), atol=1e-4)
+
+
+def test_what_broadcasts_with_fewer_dimensions_can_be_expanded():
+    made = D.LowRankMultivariateNormal(torch.zeros(4, 3), torch.ones(3, 2), torch.tensor([5.0, 1.5, 3.0]))
+    wider = made.expand((2, 4))
+    value = torch.tensor([0.5, -1.0, 2.0])
+    assert wider.sample().shape == (2, 4, 3)
+    assert wider.log_prob(value).shape == (2, 4)
+    torch.testing.assert_close(wider.log_prob(value)[1, 2], made.log_prob(value)[2])
+
+
+@pytest.mark.parametrize(
+    ("name", "is_discrete", "event_dim"),
+    [
+        ("Uniform", False, 0),
+        ("Pareto", False, 0),
+        ("Binomial", True, 0),
+        ("Categorical", True, 0),
+        ("Multinomial", True, 1),
+    ],
+)
+def test_a_class_says_of_its_support_what_is_the_same_for_all(name, is_discrete, event_dim):
+    support = getattr(D, name).support
+    assert (support.is_discrete, support.event_dim) == (is_discrete, event_dim)
+    assert repr(support) == "DependentProperty()"
+
+
+@pytest.mark.parametrize("name", ["MixtureSameFamily", "Independent", "TransformedDistribution"])
+def test_a_class_does_not_know_the_support_of_its_parts(name):
+    with raises(NotImplementedError, ".event_dim cannot be determined statically"):
+        getattr(D, name).support.event_dim  # noqa: B018
+
+
+def test_a_choice_of_a_vector_knows_the_choice_of_a_number():
+    choice = D.OneHotCategorical(torch.tensor([1.0, 3.0]))._categorical
+    assert isinstance(choice, D.Categorical)
+    assert choice.probs.tolist() == [0.25, 0.75]

@@ -265,3 +265,16 @@ def test_columns_of_a_table_are_wider_than_their_titles(capsys):
         "call_module  relu    relu      (x,)     {}",
         "output       output  output    (relu,)  {}",
     ]
+
+
+def test_the_graph_returns_what_the_function_says_that_it_returns():
+    from rushlight.fx.experimental.proxy_tensor import make_fx
+
+    def plus_one(x) -> torch.Tensor:
+        return x + 1
+
+    assert "def forward(self, x_1) -> torch.Tensor:" in make_fx(plus_one)(torch.ones(2)).code
+    assert (
+        "def forward(self, x_1) -> torch.Tensor:"
+        in make_fx(torch.func.functionalize(plus_one))(torch.ones(2)).code
+    )

@@ -73,3 +73,10 @@ def test_the_families_of_functions():
     assert _tensors_match(X, X.double()) and not _tensors_match(X, X + 1)
     assert _tensors_match(X, X + 1e-9, exact=False) and _masks_match(masked_tensor(X, SEEN), X)
     assert not _masks_match(masked_tensor(X, SEEN), masked_tensor(X, ~SEEN))
+
+
+def test_what_it_has_is_found_by_torchs_names():
+    made = torch.masked.masked_tensor(torch.tensor([1.0, 2.0]), torch.tensor([True, False]))
+    assert made._masked_data.tolist() == [1.0, 2.0]
+    made._masked_mask[1] = True
+    assert made.get_mask().tolist() == [True, True]

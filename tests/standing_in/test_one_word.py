@@ -49,6 +49,13 @@ def test_a_program_runs_as_python_runs_it(tmp_path):
     assert run("-m", "rushlight", program(tmp_path, "raise SystemExit(3)", "ends.py"), code=3) == ""
 
 
+def test_annotations_of_a_program_are_what_it_says(tmp_path):
+    source = "def f(x: int) -> float: ...\nprint(f.__annotations__)"
+    shown = "{'x': <class 'int'>, 'return': <class 'float'>}\n"
+    assert run("-m", "rushlight", program(tmp_path, source)) == shown
+    assert run("-m", "rushlight", "-c", source) == shown
+
+
 def test_modules_and_code_run_too(tmp_path):
     path = program(tmp_path, SEEN + "    print(__name__, __spec__.name, sys.argv)", "found.py")
     shown = f"__main__ found {[path, 'a']}\n"
@@ -178,7 +185,14 @@ def test_the_version_is_torchs_and_says_whose_it_is():
 
 
 def test_functorch_is_found():
-    assert run_as_torch("import functorch; print(functorch.vmap is torch.vmap)").endswith("True\n")
+    shown = run_as_torch("""
+        import functorch, warnings
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            print(functorch.vmap(torch.neg)(torch.ones(2)).tolist())
+        print(said[0].category.__name__, "Please use `torch.vmap` instead" in str(said[0].message))
+    """)
+    assert shown.splitlines() == ["[-1.0, -1.0]", "FutureWarning True"]
 
 
 def test_hints_of_classes_are_found_where_the_classes_say_that_they_are():

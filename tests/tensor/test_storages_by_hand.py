@@ -95,3 +95,15 @@ def test_numbers_that_a_function_makes_become_elements():
     assert torch.ones(1, dtype=torch.int64).apply_(lambda x: 1.5).item() == 1
     assert torch.ones(1, dtype=torch.complex64).apply_(lambda x: 1j).item() == 1j
     assert torch.ones(1, dtype=torch.bool).apply_(lambda x: 1j).item() is True
+
+
+def test_they_are_made_of_the_memory_of_an_object():
+    assert torch.ByteStorage.from_buffer(bytearray([1, 2, 3])).tolist() == [1, 2, 3]
+    assert torch.ShortStorage._from_buffer(bytes([0, 1, 0, 2]), "big").tolist() == [1, 2]
+    assert torch.FloatStorage._dtype is torch.float32
+    with pytest.raises(RuntimeError, match=r"function missing required argument 'byte_order' \(pos 2\)"):
+        torch.FloatStorage.from_buffer(bytes(4))
+    with pytest.raises(RuntimeError, match="from_buffer: 'dtype' can only be specified in UntypedStorage"):
+        torch.ByteStorage.from_buffer(bytes(4), dtype=torch.int8)
+    with pytest.raises(RuntimeError, match="from_buffer: 'device' can only be specified in UntypedStorage"):
+        torch.ByteStorage.from_buffer(bytes(4), device="cpu")

@@ -30,6 +30,7 @@ INNER_NAMES = frozenset(
         "_inductor",
         "_jit_internal",
         "_library",
+        "_linalg_utils",
         "_logging",
         "_prims",
         "_prims_common",

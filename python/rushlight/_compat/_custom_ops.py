@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import library
 from ..library import infer_schema
-from ..library.operator import CustomOpDef, find
+from ..library.operator import CustomOpDef, find, forget, parted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,13 +15,29 @@ __all__ = ["custom_op", "get_ctx", "impl", "impl_abstract", "impl_backward", "im
 
 get_ctx = library.get_ctx
 
+RESERVED_NS = {"aten", "at", "prim", "prims", "pytorch", "torch"}
+SUPPORTED_DEVICE_TYPE_TO_KEY = {"cpu": "CPU", "cuda": "CUDA"}
+
 _halves: dict[str, dict[str, Callable[..., Any]]] = {}
 
 
 def custom_op(qualname: str, func_or_schema: Any = None) -> Any:
     """Declare an operator, by a schema or by a function that says its types and does nothing."""
 
+    namespace, name = parted(qualname)
+    if namespace in RESERVED_NS:
+        raise ValueError(
+            f"custom_op(..., ns='{namespace}'): '{namespace}' is a reserved namespace, please choose "
+            "something else. "
+        )
+
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        if function.__name__ != name:
+            raise ValueError(
+                f"custom_op(qualname='{qualname}', ...)(func): expected `func` to have name '{name}' but got "
+                f"'{function.__name__}'. Please either change the name of `func` or the qualname that is "
+                "passed to `custom_op`"
+            )
         _declare(qualname, infer_schema(function, mutates_args=()))
         return function
 
@@ -34,8 +50,20 @@ def custom_op(qualname: str, func_or_schema: Any = None) -> Any:
 
 
 def _declare(qualname: str, schema: str) -> None:
-    namespace, _, name = qualname.partition("::")
+    namespace, name = parted(qualname)
     CustomOpDef(namespace, name, schema, None)
+
+
+def _destroy(qualname: str) -> None:
+    """Forget an operator."""
+    try:
+        find(qualname)
+    except AttributeError:
+        raise RuntimeError(
+            f'Could not find custom op "{qualname}". Did you register it via the torch._custom_ops API?'
+        ) from None
+    forget(qualname)
+    _halves.pop(qualname, None)
 
 
 def impl(qualname: str, *, device_types: Any = ("cpu", "cuda"), func: Any = None) -> Any:
@@ -77,17 +105,17 @@ def _half(qualname: str, which: str, func: Any) -> Any:
 
 
 def _differentiate(qualname: str, halves: dict[str, Callable[..., Any]]) -> None:
-    from types import SimpleNamespace
+    from collections import namedtuple
 
     from .._rushlight import Tensor
     from ..utils._pytree import tree_flatten, tree_unflatten
 
     definition = find(qualname)
     names = [argument.name for argument in definition._opoverload._schema.arguments]
+    given_by_name = namedtuple(f"{definition._name}_args", names)  # type: ignore[misc]
 
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        given = SimpleNamespace(**dict(zip(names, inputs, strict=False)))
-        leaves, ctx.structure = tree_flatten(halves["save"](given, output))
+        leaves, ctx.structure = tree_flatten(halves["save"](given_by_name(*inputs), output))
         ctx.places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
         ctx.save_for_backward(*(leaves[place] for place in ctx.places))
         ctx.others = [None if place in ctx.places else leaf for place, leaf in enumerate(leaves)]

@@ -7,6 +7,7 @@ from typing import Any
 from .. import _rushlight as native
 from ..storage import TypedStorage, UntypedStorage
 from .storage_making import only_of_its_type
+from .storage_warning import _warn_typed_storage_removal
 
 __all__ = [
     "BFloat16Storage",
@@ -39,6 +40,26 @@ class _OfOneType(type):
     def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
         """Return so many elements of a file, to which writes go on if it is `shared`."""
         memory = UntypedStorage.from_file(filename, shared, size * cls.dtype.itemsize)
+        return TypedStorage(wrap_storage=memory, dtype=cls.dtype, _internal=True)
+
+    @property
+    def _dtype(cls) -> native.dtype:
+        return cls.dtype
+
+    def from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None, **order: Any) -> TypedStorage:
+        """Return a copy of the memory of an object as elements, with the warning that they are deprecated."""
+        _warn_typed_storage_removal()
+        return cls._from_buffer(*args, dtype=dtype, device=device, **order)
+
+    def _from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None, **order: Any) -> TypedStorage:
+        # The fifth argument would be the type, as that of bytes.
+        for name, given in (("dtype", dtype is not None or len(args) == 5), ("device", device is not None)):
+            if given:
+                raise RuntimeError(
+                    f"from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer and "
+                    "TypedStorage.from_buffer"
+                )
+        memory = UntypedStorage.from_buffer(*args, **{**order, "dtype": cls.dtype})
         return TypedStorage(wrap_storage=memory, dtype=cls.dtype, _internal=True)
 
     def __instancecheck__(cls, instance: Any) -> bool:

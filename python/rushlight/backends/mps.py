@@ -11,3 +11,8 @@ def is_available() -> bool:
 def is_built() -> bool:
     """Tell whether it could be used: never."""
     return False
+
+
+def is_macos_or_newer(major: int, minor: int) -> bool:
+    """Refuse: what is not there cannot be asked."""
+    raise RuntimeError("Cannot execute isOnMacOSorNewer() without MPS backend.")

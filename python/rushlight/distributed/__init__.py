@@ -29,6 +29,7 @@ _NAMES = {
     "._stores": "FileStore HashStore PrefixStore Store default_pg_timeout",
     "._tcp_store": "TCPStore",
     "._work": "Work",
+    ".device_mesh": "DeviceMesh init_device_mesh",
     "..nn.parallel._reducer": "GradBucket",
     "._world": "GroupMember destroy_process_group get_backend get_backend_config "
     "get_default_backend_for_device get_global_rank get_group_rank get_node_local_rank get_pg_count "

@@ -37,7 +37,7 @@ class Uniform(Distribution):
         """Each bound is on its side of the other."""
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """The numbers between the bounds."""
         return constraints.interval(self.low, self.high)

@@ -188,7 +188,7 @@ class Binomial(_Chance):
     ) -> None:
         super().__init__(self._counted(total_count, probs, logits), validate_args=validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """The counts up to all trials."""
         return constraints.integer_interval(0, self.total_count)

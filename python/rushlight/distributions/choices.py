@@ -75,7 +75,7 @@ class Categorical(_Choice):
         self._num_events = given.shape[-1]
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """The numbers of the events."""
         return constraints.integer_interval(0, self._num_events - 1)
@@ -135,6 +135,11 @@ class OneHotCategorical(_Choice):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
+
+    @property
+    def _categorical(self) -> Categorical:
+        """The same choice as a number, by the name under which programs know it."""
+        return Categorical(probs=self.probs)
 
     @property
     def mean(self) -> Tensor:
@@ -198,7 +203,7 @@ class Multinomial(_Choice):
     def __repr__(self) -> str:
         return "Multinomial()"
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         """Counts that are not more than the trials."""
         return constraints.multinomial(self.total_count)

@@ -21,8 +21,6 @@ from .utils import lazy_property, standard_normal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from typing_extensions import Self
-
     from .._rushlight import Tensor
 
 __all__ = ["LowRankMultivariateNormal", "Wishart"]
@@ -55,6 +53,7 @@ class LowRankMultivariateNormal(AroundLocation):
     }
     support = constraints.real_vector
     has_rsample = True
+    _broadcast: ClassVar = ("_capacitance_tril",)
 
     def __init__(
         self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None
@@ -82,13 +81,6 @@ class LowRankMultivariateNormal(AroundLocation):
         self.loc, self.cov_diag = mean[..., 0], diagonal[..., 0]
         self._capacitance_tril = _rooted(cov_factor.mT / cov_diag.unsqueeze(-2) @ cov_factor)
         super().__init__(self.loc.shape[:-1], event, validate_args=validate_args)
-
-    def expand(self, batch_shape: Iterable[int], _instance: Any = None) -> Self:
-        """Return as many of the distribution as `batch_shape` says, on the same memory."""
-        made = super().expand(batch_shape)
-        # It broadcasts as it is, and may have had fewer dimensions than the distribution.
-        made._capacitance_tril = self._capacitance_tril
-        return made
 
     @lazy_property
     def variance(self) -> Tensor:

@@ -27,6 +27,8 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
+    # Attributes that serve any batch as they are, and may have fewer dimensions than the batch.
+    _broadcast: ClassVar[tuple[str, ...]] = ()
     _validate_args = True
     arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}
     support: Any = None
@@ -102,6 +104,8 @@ class Distribution:
         new = copy.copy(self)
         shape = Size(batch_shape)
         for name, value in self.__dict__.items():
+            if name in self._broadcast:
+                continue
             if isinstance(value, Tensor):
                 rest = value.shape[len(self._batch_shape) :]
                 setattr(new, name, value.expand(Size([*shape, *rest])))

@@ -135,7 +135,7 @@ class MixtureSameFamily(Distribution):
         """The distributions."""
         return self._component_distribution
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:
         """What one of them allows."""
         return constraints.mixture_same_family(self._component_distribution.support)

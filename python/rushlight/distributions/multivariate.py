@@ -181,7 +181,7 @@ class Independent(Distribution):
         """Whether gradients pass samples."""
         return self.base_dist.has_rsample
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:
         """What the base allows of every element."""
         found = self.base_dist.support

@@ -64,7 +64,7 @@ class TransformedDistribution(Distribution):
         """Whether gradients pass samples."""
         return self.base_dist.has_rsample
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:
         """What samples may be."""
         if not self.transforms:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from threading import local
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["Kernels", "key_of"]
+__all__ = ["Kernels", "below_autograd", "key_of"]
 
 # The keys for whose kernels torch looks if tensors are on the CPU, the first first.
 _OF_THE_CPU = (
@@ -45,12 +46,27 @@ def checked(key: str) -> str:
     return key or "CompositeImplicitAutograd"
 
 
+class _Below(local):
+    """In how many blocks of this thread keys of autograd choose nothing."""
+
+    depth = 0
+
+
+below_autograd = _Below()
+
+
 class Kernels:
     """The functions for an operator by key. Of those for one the last holds, as long as its owner does."""
 
     def __init__(self) -> None:
         self._functions: dict[str, list[tuple[Callable[..., Any], object]]] = {}
-        self.first: Callable[..., Any] | None = None
+        self._first: Callable[..., Any] | None = None
+        self._first_below: Callable[..., Any] | None = None
+
+    @property
+    def first(self) -> Callable[..., Any] | None:
+        """The function that computes tensors on the CPU."""
+        return self._first_below if below_autograd.depth else self._first
 
     def add(self, key: str, function: Callable[..., Any], owner: object = None) -> None:
         """Have a function for a key, for as long as it is not said that its owner is gone."""
@@ -86,5 +102,6 @@ class Kernels:
         return key in self._functions
 
     def _choose(self) -> None:
-        key = next((key for key in _OF_THE_CPU if key in self._functions), "")
-        self.first = self.of(key)
+        found = [key for key in _OF_THE_CPU if key in self._functions]
+        self._first = self.of(found[0]) if found else None
+        self._first_below = next((self.of(key) for key in found if not key.startswith("Autograd")), None)

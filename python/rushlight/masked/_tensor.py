@@ -20,8 +20,8 @@ __all__ = ["MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tenso
 class MaskedTensor(Tensor):
     """Elements, and which of them are seen."""
 
-    _data: Tensor
-    _mask: Tensor
+    _masked_data: Tensor
+    _masked_mask: Tensor
 
     def __new__(cls, data: Tensor, mask: Tensor, requires_grad: bool = False) -> Any:
         """Make a leaf of its own."""
@@ -40,70 +40,74 @@ class MaskedTensor(Tensor):
 
     def get_data(self) -> Tensor:
         """Return the elements, also those that are not seen."""
-        return self._data.view_as(self._data) if is_strided(self._data) else self._data
+        return (
+            self._masked_data.view_as(self._masked_data)
+            if is_strided(self._masked_data)
+            else self._masked_data
+        )
 
     def get_mask(self) -> Tensor:
         """Return which elements are seen."""
-        return self._mask
+        return self._masked_mask
 
     def to_tensor(self, value: Any) -> Tensor:
         """Return the elements, with `value` in the place of those that are not seen."""
-        return self._data.masked_fill(~self._mask, value)
+        return self._masked_data.masked_fill(~self._masked_mask, value)
 
-    shape = property(lambda self: self._data.shape)
-    dtype = property(lambda self: self._data.dtype)
-    device = property(lambda self: self._data.device)
-    layout = property(lambda self: self._data.layout)
-    ndim = property(lambda self: self._data.ndim)
-    grad_fn = property(lambda self: self._data.grad_fn)
-    is_leaf = property(lambda self: self._data.is_leaf)
+    shape = property(lambda self: self._masked_data.shape)
+    dtype = property(lambda self: self._masked_data.dtype)
+    device = property(lambda self: self._masked_data.device)
+    layout = property(lambda self: self._masked_data.layout)
+    ndim = property(lambda self: self._masked_data.ndim)
+    grad_fn = property(lambda self: self._masked_data.grad_fn)
+    is_leaf = property(lambda self: self._masked_data.is_leaf)
 
     @property
     def requires_grad(self) -> bool:
         """Whether the elements take a gradient."""
-        return self._data.requires_grad
+        return self._masked_data.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        self._data.requires_grad_(wanted)
+        self._masked_data.requires_grad_(wanted)
 
     @property
     def grad(self) -> Any:  # type: ignore[override]
         """The gradient, with the same mask."""
-        return None if self._data.grad is None else _made(self._data.grad, self._mask)
+        return None if self._masked_data.grad is None else _made(self._masked_data.grad, self._masked_mask)
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Take gradients from now on, or none."""
-        self._data.requires_grad_(requires_grad)
+        self._masked_data.requires_grad_(requires_grad)
         return self
 
     def dim(self) -> int:
         """Return how many dimensions there are."""
-        return self._data.ndim
+        return self._masked_data.ndim
 
     def size(self, dim: int | None = None) -> Any:
         """Return the sizes, or one of them."""
-        return self._data.shape if dim is None else self._data.shape[dim]
+        return self._masked_data.shape if dim is None else self._masked_data.shape[dim]
 
     def numel(self) -> int:
         """Return the count of elements, seen or not."""
-        return self._data.numel()
+        return self._masked_data.numel()
 
     def backward(self, gradient: Any = None, *args: Any, **kwargs: Any) -> None:
         """Run backward from the elements that are seen."""
         if gradient is None:
-            gradient = native.ones_like(self._data) * self._mask
+            gradient = native.ones_like(self._masked_data) * self._masked_mask
         elif isinstance(gradient, MaskedTensor):
             gradient = gradient.to_tensor(0)
-        self._data.backward(gradient, *args, **kwargs)
+        self._masked_data.backward(gradient, *args, **kwargs)
 
     def __len__(self) -> int:
-        return len(self._data)
+        return len(self._masked_data)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         if self.ndim == 0:
-            return f"MaskedTensor({_shown(self._data, self._mask)}, {self._mask.item()})"
-        return f"MaskedTensor(\n{_lines(self._data, self._mask, 2)}\n)"
+            return f"MaskedTensor({_shown(self._masked_data, self._masked_mask)}, {self._masked_mask.item()})"
+        return f"MaskedTensor(\n{_lines(self._masked_data, self._masked_mask, 2)}\n)"
 
 
 def _shown(value: Tensor, mask: Tensor) -> str:
@@ -123,7 +127,7 @@ def _lines(data: Tensor, mask: Tensor, depth: int) -> str:
 
 def _made(data: Tensor, mask: Tensor) -> MaskedTensor:
     made: Any = Tensor._make_subclass(MaskedTensor, native.empty(0))
-    made._data, made._mask = data, mask
+    made._masked_data, made._masked_mask = data, mask
     return made  # type: ignore[no-any-return]
 
 
@@ -223,24 +227,26 @@ def _answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if name == "where":
         return _either(args[0], *args[1:])
     if name in _APART:
-        parts = func(first._data, *args[1:], **kwargs), func(first._mask, *args[1:], **kwargs)
+        parts = func(first._masked_data, *args[1:], **kwargs), func(first._masked_mask, *args[1:], **kwargs)
         return tuple(_made(data, mask) for data, mask in zip(*parts, strict=True))
     if name == "all":
         return _reduced(_all_of, first, args[1:], kwargs)
     if name in _REDUCED:
         return _reduced(getattr(_functions, name), first, args[1:], kwargs)
     if name in _NORMALISED:
-        found = getattr(_functions, name)(first._data, *args[1:], mask=first._mask, **kwargs)
-        return _made(found.masked_fill(~first._mask, 0), first._mask)
+        found = getattr(_functions, name)(first._masked_data, *args[1:], mask=first._masked_mask, **kwargs)
+        return _made(found.masked_fill(~first._masked_mask, 0), first._masked_mask)
     if name in _MOVED:
         still = [one for one in args[1:] if not isinstance(one, MaskedTensor)]
-        return _made(func(first._data, *still, **kwargs), func(first._mask, *still, **kwargs))
+        return _made(func(first._masked_data, *still, **kwargs), func(first._masked_mask, *still, **kwargs))
     if name in ("detach", "detach_"):
-        return _made(first._data.detach(), first._mask)
+        return _made(first._masked_data.detach(), first._masked_mask)
     if name == "to_dense":
         return first
-    own = first._mask.to_dense()
-    if any(one._mask.shape == own.shape and not one._mask.to_dense().equal(own) for one in masked):
+    own = first._masked_mask.to_dense()
+    if any(
+        one._masked_mask.shape == own.shape and not one._masked_mask.to_dense().equal(own) for one in masked
+    ):
         raise ValueError(
             "Input masks must match. If you need support for this, please open an issue on Github."
         )
@@ -251,7 +257,8 @@ def _answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if found is numbers:
         return first
     return _made(
-        found if is_strided(first._data) else made(found, pieces_of(first._data), first.shape), first._mask
+        found if is_strided(first._masked_data) else made(found, pieces_of(first._masked_data), first.shape),
+        first._masked_mask,
     )
 
 
@@ -259,15 +266,15 @@ def _numbers(one: Any) -> Any:
     """Return the elements of a tensor with a mask, what a sparse one keeps; others as they are."""
     if not isinstance(one, MaskedTensor):
         return one
-    return one._data if is_strided(one._data) else Values.apply(one._data)
+    return one._masked_data if is_strided(one._masked_data) else Values.apply(one._masked_data)
 
 
 def _together(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> MaskedTensor:
     """Put tensors together, and their masks; of those without one everything is seen."""
     given, *rest = args
-    data = [one._data if isinstance(one, MaskedTensor) else one for one in given]
+    data = [one._masked_data if isinstance(one, MaskedTensor) else one for one in given]
     masks = [
-        one._mask if isinstance(one, MaskedTensor) else native.ones_like(one, dtype=native.bool)
+        one._masked_mask if isinstance(one, MaskedTensor) else native.ones_like(one, dtype=native.bool)
         for one in given
     ]
     return _made(func(data, *rest, **kwargs), func(masks, *rest, **kwargs))
@@ -278,7 +285,8 @@ def _either(condition: Tensor, one: Any, other: Any) -> MaskedTensor:
     if not (isinstance(one, MaskedTensor) and isinstance(other, MaskedTensor)):
         raise TypeError("no implementation found for 'where' on a MaskedTensor and a tensor without a mask")
     return _made(
-        native.where(condition, one._data, other._data), native.where(condition, one._mask, other._mask)
+        native.where(condition, one._masked_data, other._masked_data),
+        native.where(condition, one._masked_mask, other._masked_mask),
     )
 
 
@@ -290,7 +298,7 @@ def _all_of(data: Tensor, *args: Any, mask: Tensor, **kwargs: Any) -> Tensor:
 def _reduced(
     function: Callable[..., Any], x: MaskedTensor, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    if not is_strided(x._data):
+    if not is_strided(x._masked_data):
         if args or kwargs.get("dim") is not None:
             raise TypeError(
                 "no implementation found for a reduction along dimensions of a sparse MaskedTensor"
@@ -298,14 +306,14 @@ def _reduced(
         # What is not kept is not seen either; only places are counted through everything.
         is_place = function.__name__.startswith("arg")
         x = (
-            _made(x._data.to_dense(), x._mask.to_dense())
+            _made(x._masked_data.to_dense(), x._masked_mask.to_dense())
             if is_place
-            else _made(_numbers(x), x._mask.values())
+            else _made(_numbers(x), x._masked_mask.values())
         )
-    found = function(x._data, *args, mask=x._mask, **kwargs)
+    found = function(x._masked_data, *args, mask=x._masked_mask, **kwargs)
     dim = kwargs.get("dim", args[0] if args and not isinstance(args[0], float) else None)
     dims = list(range(x.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
-    seen = x._mask
+    seen = x._masked_mask
     for one in sorted((one % max(x.ndim, 1) for one in dims), reverse=True):
         seen = seen.any(one, keepdim=bool(kwargs.get("keepdim"))) if x.ndim else seen
     return _made(found.masked_fill(~seen, 0), seen)

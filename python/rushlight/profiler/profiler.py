@@ -89,7 +89,7 @@ def schedule(
     return scheduled
 
 
-def _always(_: int) -> ProfilerAction:
+def _default_schedule_fn(_: int) -> ProfilerAction:
     return _RECORD
 
 
@@ -322,7 +322,7 @@ class profile(_KinetoProfile):
             custom_trace_id_callback=custom_trace_id_callback,
             post_processing_timeout_s=post_processing_timeout_s,
         )
-        self.schedule = schedule or _always
+        self.schedule = schedule or _default_schedule_fn
         self.record_steps = schedule is not None
         self.on_trace_ready = on_trace_ready
         self.step_num = 0

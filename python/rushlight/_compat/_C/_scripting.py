@@ -8,6 +8,8 @@ from ..._devices.absent import Switch, idle
 from ..._ops import ops, table
 from ..._rushlight import device
 from ..._schemas import FunctionSchema
+from ...autograd.grad_mode import no_grad
+from ...library.kernels import below_autograd
 from ._interpreters import peek_interpreter_stack
 
 _SETTINGS = (
@@ -71,8 +73,16 @@ class _DisableFuncTorch(Switch):
     """A block in which transforms see nothing. What is done in such blocks, no transform sees anywhere."""
 
 
-class _AutoDispatchBelowAutograd(Switch):
-    """A block in which operations would not be recorded."""
+class _AutoDispatchBelowAutograd(no_grad):
+    """A block in which nothing is recorded, and operators have no kernels for autograd."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        below_autograd.depth += 1
+
+    def __exit__(self, *raised: Any) -> None:
+        below_autograd.depth -= 1
+        super().__exit__(*raised)
 
 
 class Graph:

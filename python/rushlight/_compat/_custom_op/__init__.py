@@ -8,6 +8,7 @@ add_module_aliases(
         "impl": {
             "...library": "custom_op get_ctx infer_schema CustomOp=CustomOpDef",
             "...library.operator": "get_op=find global_registry=_KNOWN",
+            ".._custom_ops": "RESERVED_NS SUPPORTED_DEVICE_TYPE_TO_KEY",
         }
     },
 )

@@ -6,6 +6,7 @@ from ..._patching import patching
 
 activation_memory_budget = 1.0
 activation_memory_budget_runtime_estimator = "flops"
+check_custom_op_aliasing = True
 donated_buffer = True
 enable_autograd_cache = True
 fake_tensor_allow_meta = True

@@ -43,7 +43,7 @@ def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ..
     from ...func._basis import standard_basis
 
     (basis,) = standard_basis(tensors)
-    return tuple(part.flatten(1) for part in basis)
+    return tuple(part.reshape(len(part), numel) for part, numel in zip(basis, tensor_numels, strict=True))
 
 
 def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:

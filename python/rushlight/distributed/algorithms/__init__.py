@@ -3,5 +3,5 @@
 from ..._lazy import on_first_use
 
 __getattr__, __dir__ = on_first_use(
-    globals(), rooms={"ddp_comm_hooks", "join"}, places={".join": "Join JoinHook Joinable"}
+    globals(), rooms={"ddp_comm_hooks", "join", "model_averaging"}, places={".join": "Join JoinHook Joinable"}
 )

@@ -198,7 +198,7 @@ def make_fx(
             info = _PyTreeInfo(names, structure, out)
             tracer.graph.set_codegen(_PyTreeCodeGen(info))
             returned = [mode.node_of(one) for one in flat]
-        tracer.graph.output(returned)
+        tracer.graph.output(returned, getattr(f, "__annotations__", {}).get("return"))
         tracer.graph.eliminate_dead_code()
         return GraphModule(tracer.root, tracer.graph, getattr(f, "__name__", type(f).__name__))
 

@@ -28,7 +28,7 @@ class AST_Rewriter(ast.NodeTransformer):
         tree = ast.fix_missing_locations(self.visit(ast.parse(source)))
         scope = {**fn.__globals__, "_rushlight_assert": _assert, "_rushlight_annotate": annotate}
         known = dict(scope)
-        exec(compile(tree, fn.__code__.co_filename, "exec"), scope)
+        exec(compile(tree, fn.__code__.co_filename, "exec", dont_inherit=True), scope)
         made = next(value for name, value in scope.items() if name not in known or value is not known[name])
         return cast("FunctionType", functools.update_wrapper(_on(made, scope), fn))
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any
 
-from .module import Module, _indent
+from .module import Module, _addindent
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -186,9 +186,9 @@ class ModuleList(_Numbered):
             else:
                 groups.append([position, position, text])
         return [
-            f"({first}): {_indent(text)}"
+            f"({first}): {_addindent(text, 2)}"
             if first == last
-            else f"({first}-{last}): {last - first + 1} x {_indent(text)}"
+            else f"({first}-{last}): {last - first + 1} x {_addindent(text, 2)}"
             for first, last, text in groups
         ]
 

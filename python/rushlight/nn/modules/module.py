@@ -410,7 +410,7 @@ class Module(Called, Converted, StateDict):
         return ""
 
     def _repr_children(self) -> list[str]:
-        return [f"({name}): {_indent(repr(child))}" for name, child in self._modules.items()]
+        return [f"({name}): {_addindent(repr(child), 2)}" for name, child in self._modules.items()]
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
@@ -432,8 +432,8 @@ del _half, _name, _method
 _IncompatibleKeys.__module__ = __name__
 
 
-def _indent(text: str) -> str:
-    return text.replace("\n", "\n  ")
+def _addindent(s_: str, numSpaces: int) -> str:
+    return s_.replace("\n", "\n" + " " * numSpaces)
 
 
 _look_into_tables(Module)

@@ -1,4 +1,8 @@
-"""Rooms of a package, and names from them, that load when they are first asked for."""
+"""Rooms of a package, and names from them, that load when they are first asked for.
+
+By this name torch has what says of its lazy tensors how they fare; programs import that from the modules
+inside.
+"""
 
 from __future__ import annotations
 
