@@ -21,8 +21,8 @@ OF_DIMENSIONS = {
     "indexing/gather.rs": {
         "let mut strides: Vec<usize> = strides.collect();",
         "let outer = index.iter().copied().zip(strides).collect();",
-        "let shape = view.shape().to_vec();",
     },
+    "indexing/gather/truths.rs": {"let shape = view.shape().to_vec();"},
     "neural/taps.rs": {
         "(1..=others.len()).map(|count| interrupt::filled(between(count), T::ZERO)).collect();"
     },

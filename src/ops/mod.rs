@@ -131,6 +131,7 @@ const ENTRIES: &[&[Entry]] = &[
     linalg::elimination::ENTRIES,
     linalg::exponential::ENTRIES,
     linalg::factors::ENTRIES,
+    linalg::indefinite::ENTRIES,
     linalg::linear::ENTRIES,
     linalg::matmul::ENTRIES,
     linalg::norms::ENTRIES,

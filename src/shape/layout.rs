@@ -108,6 +108,11 @@ impl Layout {
         Layout::known(Dims::from_elem(self.numel, 1), Dims::from_elem(1, 1), self.offset, self.numel)
     }
 
+    /// So many elements side by side in memory, from so many behind the first one on.
+    pub fn stretch(&self, start: usize, len: usize) -> Layout {
+        Layout::known(Dims::from_elem(len, 1), Dims::from_elem(1, 1), self.offset + start, len)
+    }
+
     /// Every element that is repeated once.
     pub fn without_repetition(&self) -> Layout {
         let sizes = self.shape.iter().zip(&self.strides);

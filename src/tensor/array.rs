@@ -304,6 +304,20 @@ impl Array {
         true
     }
 
+    /// `overwrite_slice` of all elements in whatever order, if they lie without gaps or in rows.
+    pub(crate) fn overwrite_stretches<T: Element>(&self, write: &dyn Fn(&mut [T])) -> bool {
+        /// Elements of a row that is worth a call.
+        const LEAST: usize = 16;
+        if self.layout.is_dense() {
+            return self.with_layout(self.layout.line()).overwrite_slice([], write);
+        }
+        let Some([length, apart]) = self.layout.rows().filter(|rows| rows[0] >= LEAST) else { return false };
+        (0..self.layout.numel() / length).all(|row| {
+            let row = self.with_layout(self.layout.stretch(row * apart, length));
+            row.overwrite_slice([], write)
+        })
+    }
+
     /// `overwrite_slice` of several arrays at once, which show no element of each other.
     pub(crate) fn overwrite_slices<T: Element>(
         written: &[&Array],

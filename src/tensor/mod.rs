@@ -271,8 +271,13 @@ impl Tensor {
         let array = self.array();
         let mut all = storage::room(array.layout.numel())?;
         if array.dtype == T::DTYPE {
-            let view = array.view::<T>();
-            interrupt::extend(&mut all, view.len(), view.iter().copied());
+            match array.slice::<T>() {
+                Some(elements) => interrupt::extend(&mut all, elements.len(), elements.iter().copied()),
+                None => {
+                    let view = array.view::<T>();
+                    interrupt::extend(&mut all, view.len(), view.iter().copied());
+                }
+            }
             return Ok(all);
         }
         // One loop for all pairs of types.

@@ -1,5 +1,7 @@
 """Elements combined by index, what is different among them, and where values belong."""
 
+import math
+
 import pytest
 import rushlight as torch
 from support import raises
@@ -27,6 +29,25 @@ def test_elements_are_combined_where_the_index_says(reduce, included, expected):
     y = x.clone()
     assert y.scatter_reduce_(0, index, source, reduce, include_self=included) is y
     assert y.tolist() == expected
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.uint8])
+@pytest.mark.parametrize(
+    "shape, dim", [((30, 90), 0), ((30, 90), 1), ((6, 9, 4), 1), ((40,), 0), ((0, 5), 1)]
+)
+@pytest.mark.parametrize("reduce", ["prod", "mean", "amax", "amin"])
+def test_slices_are_combined_as_their_elements_are(dtype, shape, dim, reduce):
+    x = (torch.arange(math.prod(shape)) * 7 % 5 + 1).view(shape).to(dtype)
+    index = torch.arange(shape[dim]) * 3 % max(1, shape[dim] // 2)
+    source = (x.flip(dim) % 3 + 1).to(dtype)
+    line = [1] * len(shape)
+    line[dim] = -1
+    everywhere = index.view(line).expand(shape)
+    for included in (True, False):
+        found = x.index_reduce(dim, index, source, reduce, include_self=included)
+        wanted = x.scatter_reduce(dim, everywhere, source, reduce, include_self=included)
+        assert torch.equal(found, wanted)
 
 
 @pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])

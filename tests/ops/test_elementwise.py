@@ -258,3 +258,59 @@ def test_extreme_arguments_saturate():
     assert x.sigmoid().tolist() == [0.0, 1.0]
     assert x.tanh().tolist() == [-1.0, 1.0]
     assert x.exp().tolist() == [0.0, float("inf")]
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.float16, torch.int64, torch.bool, torch.complex64]
+)
+def test_tensors_are_equal_if_no_element_differs_wherever_it_is(dtype):
+    count = 300_000
+    x = (torch.arange(count) * 31 % 7).to(dtype)
+    assert torch.equal(x, x.clone()) and torch.equal(x[:0], x[5:5]) and torch.equal(x[3], x[10])
+    for place in (0, 1023, 1024, 5119, 5120, count - 1):
+        other = x.clone()
+        other[place] = 0 if other[place] != 0 else 1
+        assert not torch.equal(x, other)
+        # What does not lie in order is compared in the order of the elements.
+        assert not torch.equal(x.view(500, 600).t(), other.view(500, 600).t())
+    assert torch.equal(x.view(500, 600).t(), x.view(500, 600).t().contiguous())
+
+
+def test_numbers_are_equal_by_their_values():
+    assert torch.equal(torch.tensor([0.0, 1.0]), torch.tensor([-0.0, 1.0]))
+    nan = torch.tensor([1.0, float("nan")])
+    assert not torch.equal(nan, nan)
+    pair = torch.tensor([1 + 2j, 3 - 1j])
+    assert torch.equal(pair, pair.clone()) and not torch.equal(pair, pair.conj())
+    assert torch.equal(pair.conj().conj(), pair) and (pair == pair.to(torch.complex128)).all()
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.uint8, torch.bool])
+def test_complex_numbers_become_their_real_parts(dtype):
+    x = torch.complex(torch.tensor([1.5, -2.0, 0.0, 3.0]), torch.tensor([1.0, 5.0, 0.5, 0.0]))
+    for given in (x, x.conj(), x[::2], x.to(torch.complex128)):
+        if dtype == torch.bool:
+            assert given.to(dtype).all()
+        elif dtype != torch.uint8:
+            assert torch.equal(given.to(dtype), given.real.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.uint8, torch.float32])
+def test_one_bound_is_enough_for_every_type(dtype):
+    x = torch.arange(20).to(dtype) - (0 if dtype == torch.uint8 else 10)
+    for shown in (x, x.view(4, 5).t(), x[::3]):
+        numbers = shown.tolist()
+
+        def bounded(rows, low=-100, high=100):
+            return [
+                bounded(row, low, high) if isinstance(row, list) else min(max(row, low), high) for row in rows
+            ]
+
+        assert torch.clamp(shown, min=3).tolist() == bounded(numbers, low=3)
+        assert torch.clamp(shown, max=4).tolist() == bounded(numbers, high=4)
+        assert torch.clamp(shown, max=torch.tensor(4, dtype=dtype)).tolist() == bounded(numbers, high=4)
+    if dtype == torch.float32:
+        found = torch.tensor([float("nan"), float("inf"), -float("inf"), -0.0])
+        assert str(torch.clamp(found, min=-2).tolist()) == "[nan, inf, -2.0, -0.0]"
+        assert str(torch.clamp(found, max=2).tolist()) == "[nan, 2.0, -inf, -0.0]"

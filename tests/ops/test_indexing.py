@@ -268,3 +268,26 @@ def test_a_source_of_one_element_has_a_gradient_of_its_shape():
     y = torch.index_copy(x, 0, torch.tensor([0]), source)
     gradients = torch.autograd.grad(y, [x, source])
     assert [gradient.tolist() for gradient in gradients] == [0.0, [1.0]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool, torch.complex64])
+def test_one_number_where_a_mask_of_the_same_shape_says(dtype):
+    base = (torch.arange(30 * 40) % 7).view(30, 40).to(dtype)
+    mask = torch.arange(30 * 40).view(30, 40) % 3 == 0
+    wanted = torch.where(mask, torch.tensor(1, dtype=dtype), base)
+    for value in (1, torch.tensor(1), torch.tensor([1.0])):
+        for given in (mask, mask.t().contiguous().t()):
+            x = base.clone()
+            x[given] = value
+            assert torch.equal(x, wanted) and x._version == 1
+    turned = base.t().clone().t()
+    turned[mask] = 1
+    assert torch.equal(turned, wanted)
+    x = base.clone()
+    assert torch.equal(x.index_put_((mask,), torch.ones(1, 1, 1, dtype=dtype)), wanted)
+    leaf = torch.ones(2, 2, requires_grad=True)
+    y = leaf * 2
+    y[torch.tensor([[True, False], [False, True]])] = 5.0
+    y.sum().backward()
+    assert y.tolist() == [[5, 2], [2, 5]] and leaf.grad.tolist() == [[0, 2], [2, 0]]
+    assert type(y.grad_fn).__name__ == "IndexPutBackward0"

@@ -31,7 +31,9 @@ def table(a, b, p):
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0, 3.0, INF])
-@pytest.mark.parametrize("rows, others, width", [(3, 2, 4), (37, 70, 5), (1, 130, 3)])
+@pytest.mark.parametrize(
+    "rows, others, width", [(3, 2, 4), (37, 70, 5), (1, 130, 3), (5, 4, 3), (6, 5, 2), (200, 1, 7)]
+)
 def test_distances_are_the_norms_of_all_differences(p, rows, others, width):
     a, b = drawn(rows, width), drawn(width, others).t()
     expected = table(a, b, p)

@@ -1,5 +1,7 @@
 """Reductions: full, by dimension, by several, kept or dropped; against numpy."""
 
+import math
+
 import numpy as np
 import pytest
 import rushlight as torch
@@ -234,3 +236,32 @@ def test_a_scalar_reduces_to_itself():
 def test_an_empty_list_of_dimensions_means_all():
     x = torch.ones(2, 3)
     assert x.sum(dim=[]).item() == 6 and x.sum(dim=()).item() == 6 and x.sum(None).item() == 6
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.int64, torch.uint8, torch.bool, torch.complex64]
+)
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (300, 401), (70_000,)])
+def test_what_is_not_zero_is_counted_wherever_it_lies(dtype, shape):
+    count = math.prod(shape)
+    x = (torch.arange(count) % 3).view(shape).to(dtype)
+    assert torch.count_nonzero(x).item() == count - (count + 2) // 3
+    if len(shape) == 2:
+        assert torch.count_nonzero(x.t()[1:]).item() == torch.count_nonzero(x[:, 1:].contiguous()).item()
+        assert torch.count_nonzero(x, 1).sum() == torch.count_nonzero(x)
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+@pytest.mark.parametrize("shape, dim", [((300,), 0), ((7, 9), 1), ((7, 9), 0), ((2, 70_000), 1), ((4, 0), 1)])
+def test_parts_of_complex_numbers_are_summed_along_together(dtype, shape, dim):
+    torch.manual_seed(0)
+    x = torch.randn(shape, dtype=dtype)
+    found = x.cumsum(dim)
+    wanted = torch.complex(x.real.contiguous().cumsum(dim), x.imag.contiguous().cumsum(dim))
+    assert torch.equal(found, wanted)
+    x = x.detach().requires_grad_()
+    x.cumsum(dim).real.sum().backward()
+    line = torch.arange(shape[dim], 0, -1, dtype=x.real.dtype)
+    assert torch.equal(
+        x.grad.real, line.view([-1 if at == dim else 1 for at in range(len(shape))]).expand(shape)
+    )

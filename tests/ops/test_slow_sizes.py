@@ -95,6 +95,40 @@ def test_long_lanes_are_sorted_as_short_ones():
     assert torch.equal(rows[groups], pairs)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "bound", "far"),
+    [
+        ("float32", 2.0**100, 0),
+        ("float64", 2.0**900, 0),
+        ("int32", 2**30, 0),
+        ("int64", 2**62, 0),
+        ("int64", 1000, 0),
+        # The upper halves of these are all the same.
+        ("int64", 2**30, 2**40),
+        ("int64", 500, -(2**62)),
+        ("uint8", 128, 0),
+    ],
+)
+@pytest.mark.parametrize("count", [1500, 4000, 30_000])
+def test_numbers_of_any_type_are_put_in_order_by_their_digits(dtype, bound, far, count):
+    torch.manual_seed(1)
+    dtype = getattr(torch, dtype)
+    if dtype.is_floating_point:
+        x = (torch.rand(count, dtype=torch.float64) * 2 - 1).mul(bound).to(dtype)
+        x[::7], x[3::11], x[5::501], x[9::701] = 0.0, -0.0, float("inf"), -float("inf")
+        x[13::301] = float("nan")
+    else:
+        x = torch.randint(0, bound, (count,)).to(dtype) + far
+    for descending in (False, True):
+        values, places = x.sort(stable=True, descending=descending)
+        numbers = x.tolist()
+        # What is no number is the greatest.
+        key = [(number != number, 0.0 if number != number else number) for number in numbers]
+        wanted = sorted(range(count), key=key.__getitem__, reverse=descending)
+        assert places.tolist() == wanted
+        assert str(values.tolist()) == str([numbers[place] for place in wanted])
+
+
 def test_whole_exponents_are_added_to_exponents():
     def ldexp(x, exponent):
         return torch.ldexp(torch.tensor([x]), torch.tensor([exponent])).item()

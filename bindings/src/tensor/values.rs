@@ -119,7 +119,11 @@ impl Elements {
         }
         let element = self.near.get(self.taken).copied();
         self.taken += 1;
-        element.ok_or_else(|| PyValueError::new_err("fewer elements than the shape has"))?.to_python(py)
+        match element {
+            Some(Scalar::Float(number)) => Ok(PyFloat::new(py, number).into_any()),
+            Some(element) => element.to_python(py),
+            None => Err(PyValueError::new_err("fewer elements than the shape has")),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ with, from one on; both rows of a larger block have it with a minus.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _rushlight as native
 from .. import return_types
@@ -15,14 +15,8 @@ from .._functions.under_vmap import any_of_all, is_any_batched, of_all_samples
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 # torch has no derivative of these operations, and no name for their nodes.
 _NODE = "torch::autograd::NotImplemented"
-
-# Below this share of what is beside it an element of the diagonal is no pivot: it lets elements grow least.
-_SHARE = (1 + 17**0.5) / 8
 
 
 @shown_as_given
@@ -156,14 +150,7 @@ def _factored(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
     hermitian = hermitian and A.is_complex()
 
     def compute(samples: Tensor) -> list[Tensor]:
-        parts = [_Factors(matrix, hermitian) for matrix in samples.flatten(0, -3)]
-        pivots = native.tensor([part.pivots for part in parts], dtype=native.int32)
-        failed = native.tensor([part.failed for part in parts], dtype=native.int32)
-        return [
-            _together([part.matrix.tril() for part in parts], samples, samples.shape),
-            pivots.view(samples.shape[:-1]),
-            failed.view(samples.shape[:-2]),
-        ]
+        return list(native._nn.ldl_factors(samples, hermitian))
 
     def factored(A: Tensor) -> tuple[Tensor, ...]:
         LD, pivots, info = of_all_samples("linalg_ldl_factor_ex", compute, [A.detach()])
@@ -257,67 +244,6 @@ def _together(matrices: list[Tensor], like: Tensor, shape: Any) -> Tensor:
     if not matrices:
         return like.detach().new_zeros(shape)
     return native.stack([matrix.mT for matrix in matrices]).view(*shape[:-2], shape[-1], shape[-2]).mT
-
-
-class _Factors:
-    """The factors of one matrix, whose lower half is read, in its place."""
-
-    def __init__(self, matrix: Tensor, hermitian: bool) -> None:
-        turned: Callable[[Tensor], Tensor] = native.conj_physical if hermitian else native.clone
-        lower = matrix.tril()
-        self.matrix = lower + turned(matrix.tril(-1)).mT
-        self.size = matrix.shape[-1]
-        self.turned = turned
-        if hermitian:
-            self.matrix.diagonal().imag.zero_()
-        self.pivots = list(range(1, self.size + 1))
-        self.failed = 0
-        step = 0
-        while step < self.size:
-            step += self._take(step)
-
-    def _largest(self, column: Tensor) -> tuple[float, int]:
-        """Return the greatest magnitude in a column, and its place."""
-        if not column.numel():
-            return 0.0, 0
-        parts = native.view_as_real(column).abs().sum(-1) if column.is_complex() else column.abs()
-        most, place = parts.max(0)
-        return most.item(), int(place.item())
-
-    def _take(self, step: int) -> int:
-        """Take the next block out of what is left; return how many rows it has."""
-        left = self.matrix
-        own, _ = self._largest(left[step, step].reshape(1))
-        below, place = self._largest(left[step + 1 :, step])
-        row, count = step, 1
-        if max(own, below) == 0:
-            self.failed = self.failed or step + 1
-            return 1
-        if own < _SHARE * below:
-            other = step + 1 + place
-            beside = max(
-                self._largest(left[other, step:other])[0], self._largest(left[other + 1 :, other])[0]
-            )
-            diagonal, _ = self._largest(left[other, other].reshape(1))
-            if own < _SHARE * below * (below / beside):
-                row, count = other, 1 if diagonal >= _SHARE * beside else 2
-        last = step + count - 1
-        self._exchange(step, last, row)
-        self.pivots[step : last + 1] = [row + 1 if count == 1 else -(row + 1)] * count
-        rest = slice(step + count, self.size)
-        columns = left[rest, step : step + count].clone()
-        scaled = columns @ _inverse(left[step : step + count, step : step + count])
-        left[rest, rest] -= scaled @ self.turned(columns).mT
-        left[rest, step : step + count] = scaled
-        return count
-
-    def _exchange(self, step: int, first: int, second: int) -> None:
-        """Exchange two rows and columns of what is left."""
-        if first != second:
-            order = list(range(step, self.size))
-            order[first - step], order[second - step] = order[second - step], order[first - step]
-            rest = slice(step, self.size)
-            self.matrix[rest, rest] = self.matrix[order][:, order]
 
 
 def _solved(factors: Tensor, pivots: list[int], right: Tensor, hermitian: bool) -> Tensor:

@@ -391,7 +391,7 @@ pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dt
 /// and others of their type that are shown in their shape. Answers whether that was so.
 fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
     if let Some(b) = number::<T>(b) {
-        return target.overwrite_slice([], |elements| map::map_slice_in_place(elements, move |a| f(a, b)));
+        return target.overwrite_stretches(&|elements| map::map_slice_in_place(elements, move |a| f(a, b)));
     }
     match b {
         Numbers::Array(b) if b.dtype == T::DTYPE && goes_into(b, target) => {
@@ -424,7 +424,7 @@ fn number<T: Element>(operand: &Numbers) -> Option<T> {
 fn replaced_function<T: Real, E: Elementwise2>(target: &Array, b: &Numbers, op: E) -> bool {
     if let Some(b) = number::<T>(b) {
         let f = Beside::<E, false>(op, b.to_f64());
-        return target.overwrite_slice::<T>([], |elements| vector::map_in_place(elements, [], f));
+        return target.overwrite_stretches::<T>(&|elements| vector::map_in_place(elements, [], f));
     }
     match b {
         Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {

@@ -23,7 +23,7 @@ use crate::tensor::Array;
 pub(super) fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
     let op = *op;
     let in_place = dispatch!(float target.dtype, T => {
-        target.overwrite_slice::<T>([], |elements| replace(op, elements))
+        target.overwrite_stretches::<T>(&|elements| replace(op, elements))
     }, else { false });
     if in_place {
         return Ok(());

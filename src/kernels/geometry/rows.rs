@@ -77,8 +77,7 @@ pub fn triangle<T: Copy + Default + Send + Sync>(
             || {
                 let a = a[start..].chunks_exact(columns);
                 for (row, (out, a)) in (start / columns..).zip(part.chunks_exact_mut(columns).zip(a)) {
-                    let first = ((row % rows) as i64 + i64::from(!upper)).saturating_add(diagonal);
-                    let (left, right) = out.split_at_mut(first.clamp(0, columns as i64) as usize);
+                    let (left, right) = out.split_at_mut(edge_of_row(row % rows, columns, diagonal, upper));
                     let (a_left, a_right) = a.split_at(left.len());
                     let (kept, from, cleared) =
                         if upper { (right, a_right, left) } else { (left, a_left, right) };
@@ -89,6 +88,32 @@ pub fn triangle<T: Copy + Default + Send + Sync>(
                 }
             },
         );
+    });
+}
+
+/// Where in a row what stays of a triangle ends, or begins if it is the upper one.
+#[inline(always)]
+fn edge_of_row(row: usize, columns: usize, diagonal: i64, upper: bool) -> usize {
+    let first = (row as i64 + i64::from(!upper)).saturating_add(diagonal);
+    first.clamp(0, columns as i64) as usize
+}
+
+/// Puts the zeros of `triangle` into the matrices themselves.
+pub fn clear_beside_triangle<T: Copy + Default + Send + Sync>(
+    elements: &mut [T],
+    [rows, columns]: [usize; 2],
+    diagonal: i64,
+    upper: bool,
+) {
+    if elements.is_empty() {
+        return;
+    }
+    parallel_parts(elements, (GRAIN / columns).max(1) * columns, |start, part| {
+        for (row, elements) in (start / columns..).zip(part.chunks_exact_mut(columns)) {
+            let (left, right) = elements.split_at_mut(edge_of_row(row % rows, columns, diagonal, upper));
+            let cleared = if upper { left } else { right };
+            cleared.fill(T::default());
+        }
     });
 }
 

@@ -111,7 +111,8 @@ pub fn gather<T: Copy + Send + Sync + 'static>(a: &Strided<'_, T>, out: &mut [Ma
         4 if step == 1 => return matrices.interleave::<4>(*stride, out),
         _ => {}
     }
-    let is_crosswise = *stride > 1 && outer.contains(&1);
+    let is_column = |(&size, &stride): (&usize, &usize)| stride == 1 && size >= FEW;
+    let is_crosswise = *stride > 1 && outer_sizes.iter().zip(outer).any(is_column);
     let is_deep = outer.len() > 1 && rows < FEW;
     if is_crosswise || is_deep || *stride == 0 || *len < FEW || step == 0 && rows > 1 {
         return moves::gather(a.view(), out);
@@ -222,6 +223,7 @@ mod tests {
             (&[5, 2, 7], &[100, 20, 1]),
             (&[40, 50, 60], &[6000, 120, 2]),
             (&[7, 5, 3, 9, 2], &[300, 50, 20, 1, 9]),
+            (&[6, 2, 2, 12, 12], &[576, 24, 1, 48, 2]),
             (&[500, 90, 3], &[270, 1, 90]),
             (&[3, 4, 1, 5], &[0, 10, 77, 1]),
             (&[3, 5], &[1, 0]),
@@ -233,7 +235,7 @@ mod tests {
             assert!(found.iter().all(|found| *found == expected), "{shape:?} {strides:?}");
             gathered += 1;
         }
-        assert_eq!(gathered, 16);
+        assert_eq!(gathered, 17);
     }
 
     #[test]

@@ -2,20 +2,20 @@
 //! an index below zero counts from the end where the caller allows it. Writes go in the order of
 //! the index on one thread, so that repeated indices give the same bits every time.
 
+mod truths;
 mod within;
 
-use ndarray::{ArrayViewD, ArrayViewMutD, Axis};
+use ndarray::{ArrayViewD, ArrayViewMutD};
 use std::mem::MaybeUninit;
 
 use crate::dtype::Element;
-use crate::error::Result;
 use crate::kernels::geometry::dense::{Extent, dense, with_dense};
 use crate::kernels::geometry::moves::move_slice;
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
-use crate::storage;
+pub use truths::{count_true, flat_nonzero, nonzero};
 pub use within::{counted, first_bad};
 
 /// Elements that are looked for, moved or combined before anybody asks whether to go on.
@@ -23,16 +23,6 @@ const RUN: usize = 1024;
 
 /// Elements that are worth another thread: they come from anywhere.
 const FETCHED: usize = GRAIN / 4;
-
-/// A view that shows what is repeated along an axis only once. What comes first in row-major order stays first.
-fn once<T>(mut view: ArrayViewD<'_, T>) -> ArrayViewD<'_, T> {
-    for axis in 0..view.ndim() {
-        if view.strides()[axis] == 0 && view.len_of(Axis(axis)) > 1 {
-            view.collapse_axis(Axis(axis), 0);
-        }
-    }
-    view
-}
 
 /// `out[i][j][k] = source[i][index[i][j][k]][k]` for `axis` 1; `out` has the shape of `index`, which
 /// may be smaller than the source along the other axes.
@@ -93,31 +83,74 @@ pub fn scatter<T: Element>(
     values: ArrayViewD<'_, T>,
     combine: impl Fn(T, T) -> T + Sync,
 ) {
+    scatter_runs(target, axis, index, values, &Each(combine));
+}
+
+/// The loops that combine elements, which are all that is compiled for each way to do so.
+trait Combine<T>: Sync {
+    /// Into elements that an index names, the first column of which begins the target.
+    fn run(&self, target: &mut [T], places: &Places, index: &[i64], values: &[T]);
+    /// Into rows of `len` elements, in each of which as many as this are named.
+    fn rows(&self, target: &mut [T], len: usize, index: &[i64], values: &[T], named: usize);
+    /// Into elements that lie as the values do.
+    fn row(&self, target: &mut [T], values: &[T]);
+}
+
+/// Loops over a function of an element and a value.
+struct Each<F>(F);
+
+impl<T: Element, F: Fn(T, T) -> T + Sync> Combine<T> for Each<F> {
+    fn run(&self, target: &mut [T], places: &Places, index: &[i64], values: &[T]) {
+        let at = index.iter().zip(values);
+        match (places.column_stride, places.axis_stride) {
+            (0, 1) => at.for_each(|(&index, &value)| {
+                let slot = &mut target[index as usize];
+                *slot = self.0(*slot, value);
+            }),
+            _ => at.enumerate().for_each(|(column, (&index, &value))| {
+                let slot = &mut target[places.at(column, index)];
+                *slot = self.0(*slot, value);
+            }),
+        }
+    }
+
+    fn rows(&self, target: &mut [T], len: usize, index: &[i64], values: &[T], named: usize) {
+        let rows = index.chunks_exact(named).zip(values.chunks_exact(named));
+        for (target, (index, values)) in target.chunks_exact_mut(len).zip(rows) {
+            for (&index, &value) in index.iter().zip(values) {
+                let slot = &mut target[index as usize];
+                *slot = self.0(*slot, value);
+            }
+        }
+    }
+
+    fn row(&self, target: &mut [T], values: &[T]) {
+        target.iter_mut().zip(values).for_each(|(slot, &value)| *slot = self.0(*slot, value));
+    }
+}
+
+#[inline(never)] // Once, and not for every way to combine.
+fn scatter_runs<T: Element>(
+    target: ArrayViewMutD<'_, T>,
+    axis: usize,
+    index: ArrayViewD<'_, i64>,
+    values: ArrayViewD<'_, T>,
+    combine: &dyn Combine<T>,
+) {
     let places = Places::new(target.shape(), index.shape(), axis);
     let (shape, is_last) = (target.shape(), axis + 1 == target.ndim());
     let own = if is_last && shape[..axis] == index.shape()[..axis] { shape[axis] } else { 0 };
     let (index, values) = (dense(&index), dense(&values));
     with_dense(target, |target| {
         if own > 0 && !index.is_empty() {
-            return scatter_rows(target, own, (&index, &values), combine);
+            return scatter_rows(target, own, &places, (&index, &values), combine);
         }
         let mut steps = Steps::default();
         for (row, (index, values)) in index.chunks(places.row).zip(values.chunks(places.row)).enumerate() {
             let target = &mut target[places.base(row)..];
             for (column, (index, values)) in index.chunks(RUN).zip(values.chunks(RUN)).enumerate() {
                 steps.take(index.len());
-                let target = &mut target[column * RUN * places.column_stride..];
-                let at = index.iter().zip(values);
-                match (places.column_stride, places.axis_stride) {
-                    (0, 1) => at.for_each(|(&index, &value)| {
-                        let slot = &mut target[index as usize];
-                        *slot = combine(*slot, value);
-                    }),
-                    _ => at.enumerate().for_each(|(column, (&index, &value))| {
-                        let slot = &mut target[places.at(column, index)];
-                        *slot = combine(*slot, value);
-                    }),
-                }
+                combine.run(&mut target[column * RUN * places.column_stride..], &places, index, values);
             }
         }
     });
@@ -127,26 +160,25 @@ pub fn scatter<T: Element>(
 fn scatter_rows<T: Element>(
     target: &mut [T],
     len: usize,
+    places: &Places,
     (index, values): (&[i64], &[T]),
-    combine: impl Fn(T, T) -> T + Sync,
+    combine: &dyn Combine<T>,
 ) {
     let row = index.len() / (target.len() / len);
     parallel_parts(target, (FETCHED / len.max(row)).max(1) * len, |start, part| {
         let (first, mut steps) = (start / len * row, Steps::default());
-        let rows = index[first..].chunks(row).zip(values[first..].chunks(row));
-        for (target, (index, values)) in part.chunks_mut(len).zip(rows) {
-            let mut each = |index: &[i64], values: &[T]| {
+        let together = (RUN / row).max(1);
+        let rows = index[first..].chunks(row * together).zip(values[first..].chunks(row * together));
+        for (target, (index, values)) in part.chunks_mut(len * together).zip(rows) {
+            if row <= RUN {
                 steps.take(index.len());
-                for (&index, &value) in index.iter().zip(values) {
-                    let slot = &mut target[index as usize];
-                    *slot = combine(*slot, value);
-                }
-            };
-            if row < RUN {
-                each(index, values);
+                combine.rows(target, len, index, values, row);
                 continue;
             }
-            index.chunks(RUN).zip(values.chunks(RUN)).for_each(|(index, values)| each(index, values));
+            for (index, values) in index.chunks(RUN).zip(values.chunks(RUN)) {
+                steps.take(index.len());
+                combine.run(target, places, index, values);
+            }
         }
     });
 }
@@ -223,8 +255,7 @@ pub fn index_combine<T: Element>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
 ) {
     let extent = Extent::new(target.shape(), axis);
-    let values = dense(&values);
-    with_dense(target, |target| merge(target, extent, index, &values, combine));
+    merge_into(target, extent, index, &dense(&values), &Each(combine));
 }
 
 /// `out[p] = source[indices[0][p], indices[1][p], ...]`: the leading axes of `source` are indexed,
@@ -246,8 +277,19 @@ pub fn put<T: Element>(
     combine: impl Fn(T, T) -> T + Copy + Sync,
 ) {
     let (positions, extent) = positions(target.shape(), indices);
-    let values = dense(&values);
-    with_dense(target, |target| merge(target, extent, &positions, &values, combine));
+    merge_into(target, extent, &positions, &dense(&values), &Each(combine));
+}
+
+/// `merge` wherever the elements lie.
+#[inline(never)] // Once, and not for every way to combine.
+fn merge_into<T: Element>(
+    target: ArrayViewMutD<'_, T>,
+    extent: Extent,
+    index: &[i64],
+    values: &[T],
+    combine: &dyn Combine<T>,
+) {
+    with_dense(target, |target| merge(target, extent, index, values, combine));
 }
 
 /// The leading axes as one, and where along it the indices point.
@@ -258,7 +300,7 @@ fn positions(shape: &[usize], indices: &[ArrayViewD<'_, i64>]) -> (Vec<i64>, Ext
     let mut steps = Steps::default();
     for (&size, index) in leading.iter().zip(indices) {
         let size = size as i64;
-        for (position, &index) in positions.iter_mut().zip(index) {
+        for (position, &index) in positions.iter_mut().zip(&*dense(index)) {
             steps.take(0);
             *position = *position * size + if index < 0 { index + size } else { index };
         }
@@ -302,7 +344,7 @@ fn merge<T: Element>(
     Extent { outer, len, inner }: Extent,
     index: &[i64],
     values: &[T],
-    combine: impl Fn(T, T) -> T + Copy + Sync,
+    combine: &dyn Combine<T>,
 ) {
     if len * inner == 0 || index.is_empty() {
         return;
@@ -311,22 +353,19 @@ fn merge<T: Element>(
         return merge_rows(target, inner, index, values, combine);
     }
     let mut steps = Steps::default();
+    let places = Places::new(&[len], &[index.len()], 0);
     let blocks = target.chunks_exact_mut(len * inner).zip(values.chunks_exact(index.len() * inner));
     for (target, values) in blocks.take(outer) {
         if inner == 1 {
             for (index, values) in index.chunks(RUN).zip(values.chunks(RUN)) {
                 steps.take(index.len());
-                for (&index, &value) in index.iter().zip(values) {
-                    let slot = &mut target[index as usize];
-                    *slot = combine(*slot, value);
-                }
+                combine.run(target, &places, index, values);
             }
             continue;
         }
         for (&index, values) in index.iter().zip(values.chunks_exact(inner)) {
             steps.take(inner);
-            let slots = &mut target[index as usize * inner..][..inner];
-            slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = combine(*slot, value));
+            combine.row(&mut target[index as usize * inner..][..inner], values);
         }
     }
 }
@@ -341,7 +380,7 @@ fn merge_rows<T: Element>(
     inner: usize,
     index: &[i64],
     values: &[T],
-    combine: impl Fn(T, T) -> T + Copy + Sync,
+    combine: &dyn Combine<T>,
 ) {
     let rows = target.len() / inner;
     let parts = (index.len() * inner).div_ceil(FETCHED);
@@ -353,82 +392,8 @@ fn merge_rows<T: Element>(
                 continue;
             }
             steps.take(inner);
-            let slots = &mut part[row * inner..][..inner];
-            slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = combine(*slot, value));
+            combine.row(&mut part[row * inner..][..inner], values);
         }
-    });
-}
-
-/// How many elements are not zero.
-pub fn count_true<T: Element>(view: &ArrayViewD<'_, T>) -> usize {
-    let (distinct, mut steps) = (once(view.view()), Steps::default());
-    let count = match distinct.as_slice() {
-        Some(elements) => elements
-            .chunks(RUN)
-            .map(|elements| {
-                steps.take(elements.len());
-                elements.iter().map(|element| usize::from(element.is_true())).sum::<usize>()
-            })
-            .sum(),
-        None => distinct.iter().filter(|element| element.is_true()).count(),
-    };
-    count.saturating_mul(view.len().checked_div(distinct.len()).unwrap_or(0))
-}
-
-/// Calls `found` with where the elements are that are not zero, so many at a time: the row that they are in, and how
-/// far from its start they stand.
-fn each_true<T: Element>(view: &ArrayViewD<'_, T>, mut found: impl FnMut(usize, &[i64])) {
-    let (elements, mut steps) = (dense(view), Steps::default());
-    let len = view.shape().last().copied().unwrap_or(1).max(1);
-    let mut places = [0; RUN];
-    for (row, elements) in elements.chunks(len).enumerate() {
-        for (part, elements) in elements.chunks(RUN).enumerate() {
-            steps.take(elements.len());
-            // Every place is written down; the next one takes its place if it is not wanted.
-            let mut count = 0;
-            for (place, element) in (part * RUN..).zip(elements) {
-                places[count % RUN] = place as i64;
-                count += usize::from(element.is_true());
-            }
-            found(row, &places[..count]);
-        }
-    }
-}
-
-/// Row-major positions of the elements that are not zero.
-pub fn flat_nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
-    // Counted first: there may be more of them than there is memory for.
-    let mut positions = storage::room(count_true(&view))?;
-    if positions.capacity() > 0 {
-        let len = view.shape().last().copied().unwrap_or(1);
-        each_true(&view, |row, places| {
-            positions.extend(places.iter().map(|place| (row * len) as i64 + place))
-        });
-    }
-    Ok(positions)
-}
-
-/// Coordinates of the so many elements that are not zero: those along one axis behind those along the axis before it.
-pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>, count: usize, out: &mut [MaybeUninit<i64>]) {
-    if out.is_empty() {
-        return;
-    }
-    let shape = view.shape().to_vec();
-    let mut start = 0;
-    each_true(&view, |mut row, places| {
-        let end = start + places.len();
-        let mut columns = out.chunks_exact_mut(count).zip(&shape).rev();
-        if let Some((column, _)) = columns.next() {
-            column[start..end].write_copy_of_slice(places);
-        }
-        for (column, &len) in columns {
-            let place = (row % len) as i64;
-            column[start..end].iter_mut().for_each(|out| {
-                out.write(place);
-            });
-            row /= len;
-        }
-        start = end;
     });
 }
 

@@ -1,6 +1,8 @@
 //! Images as seen at points: between the elements around each, or at the nearest one; and the gradients of images and
 //! points. Points come in stretches: where a stretch looks is found once for all channels.
 
+mod cubic;
+
 use std::mem::MaybeUninit;
 
 use num_traits::AsPrimitive;
@@ -27,6 +29,17 @@ pub enum Beyond {
     Mirror,
 }
 
+/// Which elements are seen of those around a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The two next to it in each dimension.
+    Linear,
+    /// The nearest.
+    Nearest,
+    /// Four in each of two dimensions.
+    Cubic,
+}
+
 /// How images are seen.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
@@ -36,8 +49,8 @@ pub struct View {
     pub counts: [usize; 3],
     /// How many coordinates a point has, those of the last dimension first.
     pub rank: usize,
-    /// Whether the nearest element is seen, and nothing of those around.
-    pub is_nearest: bool,
+    /// Which elements are seen.
+    pub way: Way,
     /// What is beyond the edges.
     pub beyond: Beyond,
     /// Whether -1 and 1 are the middles of the outermost elements, and not their edges.
@@ -75,15 +88,22 @@ impl View {
         self.sizes.iter().product()
     }
 
-    /// Where a coordinate looks along a dimension of this size.
+    /// Where a coordinate points along a dimension of this size, and what that moves by when the coordinate does.
     #[inline(always)]
-    fn place<T: Real>(&self, coordinate: T, size: usize) -> Place<T> {
+    fn pointed<T: Real>(&self, coordinate: T, size: usize) -> (T, T) {
         let (whole, half) = (T::from_f64(size as f64), T::from_f64(0.5));
         let last = whole - T::ONE;
-        let (mut at, mut slope) = match self.align_corners {
+        match self.align_corners {
             true => ((coordinate + T::ONE) * half * last, half * last),
             false => (((coordinate + T::ONE) * whole - T::ONE) * half, half * whole),
-        };
+        }
+    }
+
+    /// What is within the image instead of a place beyond its edges, unless there are zeros, and how that moves.
+    #[inline(always)]
+    fn bounded<T: Real>(&self, (mut at, mut slope): (T, T), size: usize) -> (T, T) {
+        let (whole, half) = (T::from_f64(size as f64), T::from_f64(0.5));
+        let last = whole - T::ONE;
         if self.beyond == Beyond::Mirror {
             let (first, span) = if self.align_corners { (T::ZERO, last) } else { (-half, whole) };
             if span == T::ZERO {
@@ -115,7 +135,15 @@ impl View {
                 at
             };
         }
-        if self.is_nearest {
+        (at, slope)
+    }
+
+    /// Where a coordinate looks along a dimension of this size.
+    #[inline(always)]
+    fn place<T: Real>(&self, coordinate: T, size: usize) -> Place<T> {
+        let (at, slope) = self.bounded(self.pointed(coordinate, size), size);
+        if self.way == Way::Nearest {
+            let half = T::from_f64(0.5);
             let (low, far) = (at.floor(), at - at.floor());
             // Of two that are as near it is the even one.
             let is_odd = (low * half).floor() * T::from_f64(2.0) != low;
@@ -156,10 +184,14 @@ impl View {
         coordinates: &[T],
         is_back: bool,
     ) -> Vec<Point<T, K>> {
-        let is_lost = is_back && !(self.is_nearest && R == 2);
+        let is_lost = is_back && !(self.way == Way::Nearest && R == 2);
         let coordinates = coordinates.as_chunks::<R>().0;
         let none = Point { elements: [NOWHERE; K], weights: [T::ZERO; K] };
         let mut points = interrupt::filled(coordinates.len(), none);
+        if const { K == cubic::AROUND } {
+            points.iter_mut().zip(coordinates).for_each(|(point, here)| *point = self.cubic_point(here));
+            return points;
+        }
         vectorised(
             usize::MAX,
             #[inline(always)]
@@ -217,11 +249,12 @@ impl View {
 
     /// What is seen at all points, in every channel.
     pub fn seen<T: Real>(&self, images: &[T], points: &[T], out: &mut [MaybeUninit<T>]) {
-        match (self.is_nearest, self.rank) {
-            (true, 2) => self.seen_by::<T, 1, 2>(images, points, out),
-            (true, _) => self.seen_by::<T, 1, 3>(images, points, out),
-            (false, 2) => self.seen_by::<T, 4, 2>(images, points, out),
-            (false, _) => self.seen_by::<T, 8, 3>(images, points, out),
+        match (self.way, self.rank) {
+            (Way::Nearest, 2) => self.seen_by::<T, 1, 2>(images, points, out),
+            (Way::Nearest, _) => self.seen_by::<T, 1, 3>(images, points, out),
+            (Way::Cubic, _) => self.seen_by::<T, { cubic::AROUND }, 2>(images, points, out),
+            (Way::Linear, 2) => self.seen_by::<T, 4, 2>(images, points, out),
+            (Way::Linear, _) => self.seen_by::<T, 8, 3>(images, points, out),
         }
     }
 
@@ -273,11 +306,12 @@ impl View {
         to_points: &mut [T],
     ) {
         let given = [images, points, gradients];
-        match (self.is_nearest, self.rank) {
-            (true, 2) => self.gradients_by::<T, 1, 2>(given, to_images, to_points),
-            (true, _) => self.gradients_by::<T, 1, 3>(given, to_images, to_points),
-            (false, 2) => self.gradients_by::<T, 4, 2>(given, to_images, to_points),
-            (false, _) => self.gradients_by::<T, 8, 3>(given, to_images, to_points),
+        match (self.way, self.rank) {
+            (Way::Nearest, 2) => self.gradients_by::<T, 1, 2>(given, to_images, to_points),
+            (Way::Nearest, _) => self.gradients_by::<T, 1, 3>(given, to_images, to_points),
+            (Way::Cubic, _) => self.gradients_by::<T, { cubic::AROUND }, 2>(given, to_images, to_points),
+            (Way::Linear, 2) => self.gradients_by::<T, 4, 2>(given, to_images, to_points),
+            (Way::Linear, _) => self.gradients_by::<T, 8, 3>(given, to_images, to_points),
         }
     }
 
@@ -312,7 +346,7 @@ impl View {
                         }
                     }
                 }
-                if to_points.is_empty() || self.is_nearest {
+                if to_points.is_empty() || self.way == Way::Nearest {
                     continue;
                 }
                 // Of every element that a point sees, what it adds over all channels.
@@ -335,7 +369,10 @@ impl View {
                         for ((to, (sums, point)), here) in
                             to_points.iter_mut().zip(seen).zip(here.as_chunks::<R>().0)
                         {
-                            let all: Slopes<T, K, R> = self.slopes(&self.places(here));
+                            let all: Slopes<T, K, R> = match const { K == cubic::AROUND } {
+                                true => self.cubic_slopes(here),
+                                false => self.slopes(&self.places(here)),
+                            };
                             for (dim, slopes) in all.iter().enumerate() {
                                 to[R - 1 - dim] = (0..K).fold(T::ZERO, |sum, corner| {
                                     let is_counted = R == 2 || point.elements[corner] != NOWHERE;
@@ -351,56 +388,4 @@ impl View {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernels::testing::{at_thread_counts, written};
-
-    fn view(is_nearest: bool, beyond: Beyond, align_corners: bool) -> View {
-        View { sizes: [1, 4, 5], counts: [2, 3, 300], rank: 2, is_nearest, beyond, align_corners }
-    }
-
-    /// None of them is where a point leaves one element for the next: there is no slope.
-    fn numbers(len: usize, by: f64) -> Vec<f64> {
-        (0..len).map(|index| (index as f64 * by + 0.2).sin() * 1.3).collect()
-    }
-
-    #[test]
-    fn gradients_are_slopes_of_what_is_seen() {
-        for beyond in [Beyond::Zeros, Beyond::Edge, Beyond::Mirror] {
-            for align_corners in [false, true] {
-                let view = view(false, beyond, align_corners);
-                let (images, points) = (numbers(2 * 3 * 20, 0.7), numbers(2 * 300 * 2, 0.37));
-                let g = numbers(2 * 3 * 300, 1.1);
-                let seen = |images: &[f64], points: &[f64]| -> f64 {
-                    let seen = written(g.len(), |out| view.seen(images, points, out));
-                    seen.iter().zip(&g).map(|(seen, g)| seen * g).sum()
-                };
-                let (mut to_images, mut to_points) = (vec![0.0; images.len()], vec![0.0; points.len()]);
-                view.gradients([&images, &points, &g], &mut to_images, &mut to_points);
-                let slope = |x: &[f64], place: usize, of: &dyn Fn(&[f64]) -> f64| {
-                    let [mut more, mut less] = [x.to_vec(), x.to_vec()];
-                    more[place] += 1e-6;
-                    less[place] -= 1e-6;
-                    (of(&more) - of(&less)) / 2e-6
-                };
-                for place in (0..images.len()).step_by(7) {
-                    let slope = slope(&images, place, &|images| seen(images, &points));
-                    assert!((slope - to_images[place]).abs() < 1e-6);
-                }
-                for place in (0..points.len()).step_by(11) {
-                    let slope = slope(&points, place, &|points| seen(&images, points));
-                    assert!((slope - to_points[place]).abs() < 1e-5, "{beyond:?} {place}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_bits_are_the_same_at_any_number_of_threads() {
-        let view = view(false, Beyond::Zeros, false);
-        let (images, points) = (numbers(2 * 3 * 20, 0.7), numbers(2 * 300 * 2, 0.37));
-        let [one, two, four] =
-            at_thread_counts(|| written(2 * 3 * 300, |out| view.seen(&images, &points, out)));
-        assert!(one == two && one == four);
-    }
-}
+mod tests;

@@ -235,9 +235,11 @@ pub fn shares<T: Real>(weights: &[T]) -> Vec<T> {
         sum = sum + *weight;
         bounds.push(sum);
     }
-    for bound in &mut bounds {
-        *bound = *bound / sum;
-    }
+    vectorised(
+        bounds.len(),
+        #[inline(always)]
+        || bounds.iter_mut().for_each(|bound| *bound = *bound / sum),
+    );
     // Rounding must not leave a gap at the end.
     bounds.pop();
     bounds

@@ -70,9 +70,14 @@ pub fn scan<T, S, U>(
             }
             return;
         }
+        let blocks = part.chunks_exact_mut(block).zip(elements[start..].chunks_exact(block));
+        if const { size_of::<T>() >= 4 } && inner == 2 {
+            return blocks.for_each(|(out, elements)| {
+                scan_pairs(elements, along, out, initial, &mut steps, step, emit);
+            });
+        }
         let mut states = interrupt::filled(inner, initial);
-        let blocks = elements[start..].chunks_exact(block);
-        for (out, elements) in part.chunks_exact_mut(block).zip(blocks) {
+        for (out, elements) in blocks {
             states.fill(initial);
             for index in 0..len {
                 steps.take(inner);
@@ -101,14 +106,41 @@ fn scan_rows<T: Copy, S: Copy, U, const N: usize>(
     let len = out.len() / N;
     let mut states = [initial; N];
     for first in (0..len).step_by(GRAIN) {
-        let end = len.min(first + GRAIN);
-        steps.take((end - first) * N);
-        for index in first..end {
-            let place = along.place(index, len);
+        let count = (len - first).min(GRAIN);
+        let low = if along.backward { len - first - count } else { first };
+        steps.take(count * N);
+        let rows: [&[T]; N] = std::array::from_fn(|row| &elements[row * len + low..][..count]);
+        let parts = rows_of::<_, N>(out, len).map(|part| &mut part[low..][..count]);
+        for index in 0..count {
+            let place = along.place(index, count);
             for (row, state) in states.iter_mut().enumerate() {
-                *state = step(*state, elements[row * len + place], index);
-                out[row * len + place].write(emit(*state));
+                *state = step(*state, rows[row][place], first + index);
+                parts[row][place].write(emit(*state));
             }
+        }
+    }
+}
+
+/// Goes along pairs, such as the parts of complex numbers.
+fn scan_pairs<T: Copy, S: Copy, U>(
+    elements: &[T],
+    along: Along,
+    out: &mut [MaybeUninit<U>],
+    initial: S,
+    steps: &mut Steps,
+    step: impl Fn(S, T, usize) -> S + Copy,
+    emit: impl Fn(S) -> U + Copy,
+) {
+    let (pairs, (out, _)) = (elements.as_chunks::<2>().0, out.as_chunks_mut::<2>());
+    let mut states = [initial; 2];
+    for first in (0..out.len()).step_by(GRAIN) {
+        let end = out.len().min(first + GRAIN);
+        steps.take(2 * (end - first));
+        for index in first..end {
+            let place = along.place(index, out.len());
+            let pair = pairs[place];
+            states = [step(states[0], pair[0], index), step(states[1], pair[1], index)];
+            out[place] = states.map(|state| MaybeUninit::new(emit(state)));
         }
     }
 }
@@ -209,19 +241,26 @@ fn best_of_rows<T: Number, const N: usize>(
     beats: impl Fn(T, T) -> bool,
 ) {
     let len = elements.len() / N;
-    let mut best: [T; N] = std::array::from_fn(|row| elements[row * len]);
-    let mut places = [0; N];
-    let (values, indices) = (&mut values[..N * len], &mut indices[..N * len]);
+    let rows: [&[T]; N] = std::array::from_fn(|row| &elements[row * len..][..len]);
+    let (values, indices) = (rows_of::<_, N>(values, len), rows_of::<_, N>(indices, len));
+    let (mut best, mut places) = (rows.map(|row| row[0]), [0; N]);
     for place in 0..len {
         for row in 0..N {
-            let x = elements[row * len + place];
+            let x = rows[row][place];
             let is_new = beats(x, best[row]);
             best[row] = if is_new { x } else { best[row] };
             places[row] = if is_new { place as i64 } else { places[row] };
-            values[row * len + place].write(best[row]);
-            indices[row * len + place].write(places[row]);
+            values[row][place].write(best[row]);
+            indices[row][place].write(places[row]);
         }
     }
+}
+
+/// Rows of so many elements that follow one another, as slices of one length: places in them are checked once.
+#[inline(always)]
+fn rows_of<V, const N: usize>(all: &mut [V], len: usize) -> [&mut [V]; N] {
+    let mut rows = all.chunks_exact_mut(len);
+    std::array::from_fn(|_| rows.next().unwrap_or_else(|| unreachable!("there are so many rows")))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
-use crate::dtype::Ordered;
+use crate::dtype::{DType, Ordered};
 use crate::kernels::geometry::dense::{Extent, dense};
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
@@ -102,10 +102,30 @@ pub(in crate::kernels) fn first<T: Ordered>(lane: &[T], descending: bool, out: &
     if out.len() == lane.len() && lane.len() <= SHORT {
         return with_keys(lane, turned::<T>(descending), |keys| short::order(keys, out));
     }
-    match bits::<T>() == 32 && lane.len() <= u32::MAX as usize {
+    match lane.len() <= u32::MAX as usize && is_narrow(lane) {
         true => first_keyed::<T, u64>(lane, descending, out),
         false => first_keyed::<T, u128>(lane, descending, out),
     }
+}
+
+/// Whether the last 32 bits of keys order these elements, as they do if the others are the same in all.
+fn is_narrow<T: Ordered>(lane: &[T]) -> bool {
+    if const { bits::<T>() == 32 } {
+        return true;
+    }
+    // Fractions hardly ever are so near each other.
+    if const { !matches!(T::DTYPE, DType::Int64) } {
+        return false;
+    }
+    let first = lane.first().map_or(0, |&x| key(x));
+    lane.chunks(STRETCH * STRETCH).all(|part| {
+        let differing = vectorised(
+            part.len(),
+            #[inline(always)]
+            || part.iter().fold(0, |differing, &x| differing | (key(x) ^ first)),
+        );
+        differing >> 32 == 0
+    })
 }
 
 /// So few are found in one look at all.
@@ -181,17 +201,18 @@ fn first_keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool, out: &mut [i6
     out.iter_mut().zip(items).for_each(|(out, item)| *out = item.place());
 }
 
-/// Bits of a digit of keys at the most, and in how many passes items are put where their digits are.
+/// Bits of a digit of keys at the most.
 const DIGIT: u32 = 11;
-const PASSES: u32 = 2;
 
-/// So many items are worth a pass: what is counted for each is a table.
-const WORTH: usize = 1 << 10;
+/// For each byte of an item so many items are worth a pass, in which they are put where their digits are: what is counted
+/// for each is a table.
+const WORTH: usize = 1 << 7;
 
 /// Items that lie as their places do put in order by the digits of their keys in which some differ, the last digit
-/// first; given back where those are many, or items few.
+/// first; given back where items are few.
 fn by_digits<K: Keyed>(mut items: Vec<K>) -> Result<Vec<K>, Vec<K>> {
-    if items.len() < WORTH {
+    let worth = WORTH * size_of::<K>();
+    if items.len() < worth {
         return Err(items);
     }
     let first = items.first().map_or(0, |item| item.key());
@@ -202,7 +223,7 @@ fn by_digits<K: Keyed>(mut items: Vec<K>) -> Result<Vec<K>, Vec<K>> {
     let low = differing.trailing_zeros();
     let width = u64::BITS - differing.leading_zeros() - low;
     let passes = width.div_ceil(DIGIT);
-    if passes > PASSES || items.len() < WORTH * passes as usize {
+    if items.len() < worth * passes as usize {
         return Err(items);
     }
     let mut other = interrupt::filled(items.len(), K::new(0, 0));

@@ -12,6 +12,7 @@ use crate::dtype::{
 use crate::error::Result;
 use crate::kernels::geometry::{moves, strided};
 use crate::kernels::pointwise::{half, map};
+use crate::ops::conjugate;
 use crate::shape::{Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::Array;
@@ -155,18 +156,16 @@ fn to_complex(array: &Array, dtype: DType) -> Result<Array> {
 
 /// Complex numbers in row-major order as another type: as real numbers by way of their real parts.
 fn from_complex(array: &Array, dtype: DType) -> Result<Array> {
-    let next = match dtype {
-        DType::Bool | DType::Complex64 | DType::Complex128 => dtype,
-        _ => DType::Float64,
-    };
-    let mut copy = Array::uninit(&array.layout, next)?;
-    dispatch!(complex array.dtype, S => match next {
+    if !dtype.is_complex() && dtype != DType::Bool {
+        return converted(&conjugate::part(array, 0)?, dtype);
+    }
+    let mut copy = Array::uninit(&array.layout, dtype)?;
+    dispatch!(complex array.dtype, S => match dtype {
         DType::Bool => map::map(&array.strided::<S>(), copy.fresh(), |x: S| Bool::new(x.is_true())),
         DType::Complex64 => map::copy::<S, Complex<f32>>(&array.strided(), copy.fresh()),
-        DType::Complex128 => map::copy::<S, Complex<f64>>(&array.strided(), copy.fresh()),
-        _ => map::copy::<S, f64>(&array.strided(), copy.fresh()),
+        _ => map::copy::<S, Complex<f64>>(&array.strided(), copy.fresh()),
     }, else { unreachable!("the numbers are complex") });
-    if next == dtype { Ok(copy) } else { converted(&copy, dtype) }
+    Ok(copy)
 }
 
 /// The elements in memory of their own with this layout, which starts at its start and is of the

@@ -129,6 +129,18 @@ fn triangle(x: &Tensor, upper: bool, diagonal: i64, operation: &'static str) -> 
     }
 }
 
+/// `triangle` in place.
+fn triangle_(x: &Tensor, upper: bool, diagonal: i64, operation: &'static str) -> Result<()> {
+    let layout = x.layout();
+    let (&[.., rows, columns], true) = (layout.shape(), writing::is_plain(x)) else {
+        return writing::through(x, &[], |x| triangle(x, upper, diagonal, operation));
+    };
+    dispatch!(bits x.dtype(), T => x.memory().overwrite_slice::<T>([], |elements| {
+        rows::clear_beside_triangle(elements, [rows, columns], diagonal, upper);
+    }));
+    x.bump_version()
+}
+
 /// The matrices with zeros above the diagonal of that number.
 pub fn tril(x: &Tensor, diagonal: i64) -> Result<Tensor> {
     triangle(x, false, diagonal, "tril")
@@ -233,11 +245,11 @@ pub const ENTRIES: &[Entry] = &[
     ),
     method("tril_", &["(Tensor input, SymInt diagonal=0)"], "`tril` in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
-        receiver(a, writing::through(x, &[], |x| tril(x, diagonal)))
+        receiver(a, triangle_(x, false, diagonal, "tril"))
     }),
     method("triu_", &["(Tensor input, SymInt diagonal=0)"], "`triu` in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
-        receiver(a, writing::through(x, &[], |x| triu(x, diagonal)))
+        receiver(a, triangle_(x, true, diagonal, "triu"))
     }),
     both(
         "tril",

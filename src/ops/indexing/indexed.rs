@@ -14,6 +14,8 @@ use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::in_place;
+use crate::dispatch::record::records;
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
@@ -22,6 +24,7 @@ use crate::ops::geometry::{expand, permute, reshape};
 use crate::ops::indexing::directly::{Named, What};
 use crate::ops::indexing::nonzero;
 use crate::ops::indexing::places::Places;
+use crate::ops::pointwise::select;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -362,7 +365,13 @@ pub(crate) fn put_(x: &Tensor, indices: &[(usize, Tensor)], values: &Tensor, acc
     let values = match indices {
         // One value where a mask says so is of any type, as for `masked_fill_`.
         [(_, mask)] if !accumulate && values.numel() == 1 && index::is_mask(mask) => {
-            converted = cast::to_dtype(values, x.dtype())?;
+            let value = cast::to_dtype(values, x.dtype())?;
+            converted = if value.ndim() > 1 { reshape::reshape_to(&value, &[])? } else { value };
+            let is_fill = mask.dtype() == DType::Bool && mask.layout().shape() == x.layout().shape();
+            if is_fill && in_place::is_plain(x) && !records(&[&converted]) {
+                // Nobody needs to know which elements these are.
+                return select::masked_fill_(x, mask, &reshape::reshape_to(&converted, &[])?);
+            }
             &converted
         }
         _ => values,

@@ -96,8 +96,9 @@ impl Places {
         let idle = self.rest().any(|&size| size == 0);
         for (at, (_, index)) in indices.iter().enumerate() {
             let size = self.sizes[self.before + at];
-            let index = binary::expanded(index, &self.picked)?;
-            for (position, &index) in self.positions.iter_mut().zip(index.view::<i64>()) {
+            let index = copy::in_order(&binary::expanded(index, &self.picked)?)?.into_owned();
+            let index = index.slice::<i64>().unwrap_or_else(|| unreachable!("the numbers lie in order"));
+            for (position, &index) in self.positions.iter_mut().zip(index) {
                 let place = match from_end(index, size) {
                     Some(place) => place,
                     None if idle => 0,

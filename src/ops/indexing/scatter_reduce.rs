@@ -4,13 +4,14 @@ mod entries;
 
 pub use entries::ENTRIES;
 
+use ndarray::{ArrayViewD, ArrayViewMutD};
 use num_complex::Complex;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
-use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
+use crate::dispatch::{batch, binary};
 use crate::dispatch::{in_place, view};
 use crate::dtype::{Category, DType, Number, Ring};
 use crate::error::{Error, Result};
@@ -27,6 +28,31 @@ use crate::ops::pointwise::select::{masked_fill, where_};
 use crate::ops::{add, div, mul};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
+
+/// Combines values with the elements that an index names along an axis.
+type Combine<T> = fn(ArrayViewMutD<'_, T>, usize, &Array, ArrayViewD<'_, T>);
+
+/// The loops that combine elements: where there is an index for each, and where there is one for a whole slice.
+struct Combining<T> {
+    /// With what nothing changes.
+    neutral: T,
+    elements: Combine<T>,
+    slices: Combine<T>,
+}
+
+/// The loops of a function of two elements.
+macro_rules! combining {
+    ($neutral:expr, $function:expr) => {
+        Combining {
+            neutral: $neutral,
+            elements: |y, axis, index, values| kernels::scatter(y, axis, index.view(), values, $function),
+            slices: |y, axis, index, values| {
+                let index = index.slice().unwrap_or_else(|| unreachable!("an index of slices is in order"));
+                kernels::index_combine(y, axis, index, values, $function)
+            },
+        }
+    };
+}
 
 /// How elements are combined.
 #[derive(Clone, Copy, PartialEq)]
@@ -61,20 +87,20 @@ impl Fold {
         Fold::NAMES.iter().find(|(_, fold)| *fold == self).map_or("", |(name, _)| name)
     }
 
-    /// How elements that are ordered are combined, and with what nothing changes.
-    fn of_numbers<T: Number>(self) -> (T, fn(T, T) -> T) {
+    /// How elements that are ordered are combined.
+    fn of_numbers<T: Number>(self) -> Combining<T> {
         match self {
-            Fold::Greatest => (T::LOWEST, |a, b| if b > a || b.is_nan() { b } else { a }),
-            Fold::Least => (T::HIGHEST, |a, b| if b < a || b.is_nan() { b } else { a }),
+            Fold::Greatest => combining!(T::LOWEST, |a, b| if b > a || b.is_nan() { b } else { a }),
+            Fold::Least => combining!(T::HIGHEST, |a, b| if b < a || b.is_nan() { b } else { a }),
             _ => self.of_sums(),
         }
     }
 
-    /// How any elements are added up or multiplied, and with what nothing changes.
-    fn of_sums<T: Ring>(self) -> (T, fn(T, T) -> T) {
+    /// How any elements are added up or multiplied.
+    fn of_sums<T: Ring>(self) -> Combining<T> {
         match self {
-            Fold::Product => (T::ONE, T::mul),
-            _ => (T::ZERO, T::add),
+            Fold::Product => combining!(T::ONE, T::mul),
+            _ => combining!(T::ZERO, T::add),
         }
     }
 
@@ -114,21 +140,30 @@ impl<const SLICES: bool> ScatterReduce<SLICES> {
         x: &Array,
         source: &Array,
         index: &Array,
-        (neutral, combine): (T, fn(T, T) -> T),
+        combining: Combining<T>,
         over: fn(T, T) -> T,
     ) -> Result<Array> {
         let mut y = copy::converted(x, T::DTYPE)?;
         let source = copy::as_type(source, T::DTYPE)?;
-        let (index, values) = (index.view::<i64>(), source.view::<T>());
+        let into = |y: &mut Array, loops: &Combining<T>, values: &Array| {
+            let combine = if self.by_slices() { loops.slices } else { loops.elements };
+            combine(y.owned_view(), self.dim, index, values.view());
+        };
         if !self.included {
-            kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), |_, _| neutral);
+            let neutral = Array::from_slice(&[], &[combining.neutral])?;
+            into(
+                &mut y,
+                &combining!(T::ZERO, |_, value| value),
+                &binary::expanded(&neutral, source.layout.shape())?,
+            );
         }
-        kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), combine);
+        into(&mut y, &combining, &source);
         if self.fold == Fold::Mean {
             let mut counts = Array::zeroed(&y.layout, T::DTYPE)?;
-            kernels::scatter(counts.owned_view(), self.dim, index, values, |count, _| count.add(T::ONE));
+            into(&mut counts, &combining!(T::ZERO, |count: T, _| count.add(T::ONE)), &source);
             let own = if self.included { T::ONE } else { T::ZERO };
-            ndarray::Zip::from(&mut y.owned_view::<T>()).and(&counts.view::<T>()).for_each(|y, &count| {
+            let (counts, y) = (counts.owned::<T>(), y.owned::<T>());
+            y.iter_mut().zip(counts).for_each(|(y, count)| {
                 let count = count.add(own);
                 *y = if count.is_true() { over(*y, count) } else { *y };
             });
@@ -214,11 +249,15 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let (x, source, index) = (&inputs[0], &inputs[1], self.index.array());
+        let index = if self.by_slices() { &self.named } else { &self.index };
+        let (x, source, index) = (&inputs[0], &inputs[1], index.array());
         if index.layout.numel() == 0 {
             return Ok(smallvec![copy::dense(x)?]);
         }
-        let index = copy::as_type(&index, DType::Int64)?;
+        let mut index = copy::as_type(&index, DType::Int64)?.into_owned();
+        if self.by_slices() {
+            index = copy::in_order(&index)?.into_owned();
+        }
         let (fold, over) = (self.fold, |sum, count| sum / count);
         let y = match x.dtype.category() {
             Category::Complex => {

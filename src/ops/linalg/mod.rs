@@ -18,6 +18,7 @@ pub mod eigen;
 pub mod elimination;
 pub mod exponential;
 pub mod factors;
+pub mod indefinite;
 pub mod linear;
 pub mod matmul;
 pub mod norms;

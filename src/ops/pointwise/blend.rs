@@ -278,7 +278,7 @@ fn told_in_order(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
 
 /// `addcmul` in place.
 pub fn addcmul_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
-    in_place::through_elements(x, &[a, b], |x| addcmul(x, a, b, value))
+    in_place::through_stretches(x, &[a, b], |x, others| addcmul(x, others[0], others[1], value))
 }
 
 /// `x + value · a / b`.
@@ -291,7 +291,7 @@ pub fn addcdiv(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
 
 /// `addcdiv` in place.
 pub fn addcdiv_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
-    in_place::through_elements(x, &[a, b], |x| addcdiv(x, a, b, value))
+    in_place::through_stretches(x, &[a, b], |x, others| addcdiv(x, others[0], others[1], value))
 }
 
 /// The way from `a` to `b`, as much of it as `weight` says.
@@ -323,8 +323,10 @@ pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
 /// `lerp` in place.
 pub fn lerp_(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<()> {
     match weight {
-        Operand::Scalar(_) => in_place::through_elements(a, &[b], |a| lerp(a, b, weight)),
-        Operand::Tensor(w) => in_place::through_elements(a, &[b, w], |a| lerp(a, b, weight)),
+        Operand::Scalar(_) => in_place::through_stretches(a, &[b], |a, others| lerp(a, others[0], weight)),
+        Operand::Tensor(w) => {
+            in_place::through_stretches(a, &[b, w], |a, others| lerp(a, others[0], others[1].into()))
+        }
     }
 }
 

@@ -211,13 +211,12 @@ impl Op for Clamp {
         let x = &inputs[0];
         let (min, max) = (self.min.numbers(inputs), self.max.numbers(inputs));
         let dtype = self.dtype.wide();
-        let y = dispatch!(number dtype, T => match (min, max) {
-            (Some(Numbers::Scalar(min)), Some(Numbers::Scalar(max))) => {
-                let (min, max): (T, T) = (min.to(), max.to());
+        let y = dispatch!(number dtype, T => match (number(&min, T::LOWEST), number(&max, T::HIGHEST)) {
+            (Some(min), Some(max)) => {
                 let x = copy::as_type_in_order(x, dtype)?;
                 unary::compute::<T, T>(&x, dtype, move |x| at_most(at_least(x, min), max))?
             }
-            (min, max) => {
+            _ => {
                 let mut y = x.clone();
                 if let Some(min) = min {
                     y = binary::combine::<T, T>(&Numbers::Array(y), &min, at_least)?;
@@ -336,10 +335,19 @@ fn clamp_as(
     apply_one(Clamp { min, max, dtype, caller }, &inputs)
 }
 
+/// The number that a bound is, or what stands for one that is not there.
+fn number<T: Number>(bound: &Option<Numbers>, missing: T) -> Option<T> {
+    match bound {
+        Some(Numbers::Scalar(number)) => Some(number.to()),
+        Some(Numbers::Array(_)) => None,
+        None => Some(missing),
+    }
+}
+
 fn in_place_of<'a>(
     x: &Tensor,
     bounds: [Option<Operand<'a>>; 2],
-    operation: impl FnOnce(&Tensor) -> Result<Tensor>,
+    operation: impl Fn(&Tensor, [Option<Operand<'_>>; 2]) -> Result<Tensor> + Sync,
 ) -> Result<()> {
     let tensor = |bound: &Option<Operand<'a>>| match bound {
         Some(Operand::Tensor(tensor)) => Some(*tensor),
@@ -356,22 +364,29 @@ fn in_place_of<'a>(
         return Err(Error::ClampCast { from, to }.into());
     }
     let others: SmallVec<[&Tensor; 2]> = bounds.iter().filter_map(tensor).collect();
-    in_place::through_elements(x, &others, operation)
+    in_place::through_stretches(x, &others, |x, others| {
+        let mut others = others.iter();
+        let own = bounds.map(|bound| match bound {
+            Some(Operand::Tensor(_)) => others.next().map(|&other| other.into()),
+            number => number,
+        });
+        operation(x, own)
+    })
 }
 
 /// `clamp` in place.
 pub fn clamp_(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> Result<()> {
-    in_place_of(x, [min, max], |x| clamp(x, min, max))
+    in_place_of(x, [min, max], |x, [min, max]| clamp(x, min, max))
 }
 
 /// `clamp_min` in place.
 pub fn clamp_min_<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<()> {
     let min = min.into();
-    in_place_of(x, [Some(min), None], |x| clamp_min(x, min))
+    in_place_of(x, [Some(min), None], |x, [own, _]| clamp_min(x, own.unwrap_or(min)))
 }
 
 /// `clamp_max` in place.
 pub fn clamp_max_<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<()> {
     let max = max.into();
-    in_place_of(x, [None, Some(max)], |x| clamp_max(x, max))
+    in_place_of(x, [None, Some(max)], |x, [_, own]| clamp_max(x, own.unwrap_or(max)))
 }

@@ -115,6 +115,10 @@ fn answers(question: Question, a: Numbers, b: Numbers) -> Result<Array> {
         _ if !matches!(question, Question::Equal | Question::NotEqual) => {
             Err(Error::NotImplementedFor { operation: question.name(), dtype }.into())
         }
+        DType::Complex64 => {
+            let (a, b) = (in_type(a, dtype)?, in_type(b, dtype)?);
+            same::<Complex<f32>>(question == Question::Equal, &a, &b)
+        }
         _ => same::<Complex<f64>>(question == Question::Equal, &in_wide(a)?, &in_wide(b)?),
     }
 }
@@ -406,7 +410,33 @@ pub fn equal(a: &Tensor, b: &Tensor) -> Result<bool> {
     if batch::highest([a, b]).is_some() {
         return Err(Error::MappedDecision { operation: "equal".to_owned() }.into());
     }
-    Ok(a.layout().shape() == b.layout().shape() && all(&eq(a, b)?)?)
+    if a.layout().shape() != b.layout().shape() {
+        return Ok(false);
+    }
+    match mode::special() {
+        true => all(&eq(a, b)?),
+        false => long_work::patiently(a.numel() as u64 / 4, || equal_in_parts(&a.array(), &b.array())),
+    }
+}
+
+/// Whether arrays of one shape have equal elements: what differs in the first ones needs no look at the others.
+fn equal_in_parts(a: &Array, b: &Array) -> Result<bool> {
+    const FIRST: usize = 1 << 10;
+    const MOST: usize = 1 << 18;
+    let (a, b, count) = (copy::in_order(a)?, copy::in_order(b)?, a.layout.numel());
+    let (mut start, mut len) = (0, FIRST);
+    while start < count {
+        interrupt::unwind_if_due();
+        let part = |array: &Array| -> Result<Numbers> {
+            Ok(Numbers::Array(array.with_layout(array.layout.stretch(start, len.min(count - start)))))
+        };
+        let answers = answers(Question::Equal, part(&a)?, part(&b)?)?;
+        if !answers.slice::<Bool>().is_some_and(|answers| answers.iter().all(|answer| answer.get())) {
+            return Ok(false);
+        }
+        (start, len) = (start + len, (4 * len).min(MOST));
+    }
+    Ok(true)
 }
 
 const NEAR: &[&str] =

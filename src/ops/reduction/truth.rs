@@ -48,7 +48,13 @@ fn answered(x: &Tensor, over: &Over, whole: bool, any: bool) -> Result<Tensor> {
         copy::dense(&truths)?
     } else {
         let mut result = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Bool)?;
+        let is_all = over.dims.len() == array.layout.ndim();
+        let all = if is_all { truths.slice::<Bool>() } else { None };
         match any {
+            _ if let (Some(truths), [result]) = (all, result.fresh()) => {
+                let count = kernels::truths(truths);
+                result.write(Bool::new(if any { count > 0 } else { count == truths.len() as i64 }));
+            }
             true => kernels::any(truths.view::<Bool>(), &over.dims, result.fresh()),
             false => kernels::all(truths.view::<Bool>(), &over.dims, result.fresh()),
         }
@@ -81,7 +87,12 @@ fn counted(x: &Tensor, over: &Over) -> Result<Tensor> {
     let mut count = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Int64)?;
     long_work::patiently(array.layout.numel() as u64, || {
         let truths = copy::as_type(&array, DType::Bool)?;
-        kernels::count_nonzero(truths.view::<Bool>(), &over.dims, count.fresh());
+        match (truths.slice::<Bool>(), count.fresh()) {
+            (Some(truths), [count]) if over.dims.len() == array.layout.ndim() => {
+                count.write(kernels::truths(truths));
+            }
+            (_, count) => kernels::count_nonzero(truths.view::<Bool>(), &over.dims, count),
+        }
         Ok(())
     })?;
     Ok(Tensor::from_array(count))

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-/// The smallest size that is large. Below it the system's allocator recycles well itself.
-pub(super) const SMALLEST: usize = 1 << 17;
+/// The smallest size that is large. Smaller blocks the allocator of the system recycles well itself; of these it gives the
+/// last ones back to the system when they are freed, and pages cost as much as the work in them.
+pub(super) const SMALLEST: usize = 1 << 15;
 /// The size of a huge page, which costs one page fault instead of 512.
 const HUGE: usize = 1 << 21;
 /// A multiple of the sizes that pages have.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernels::testing::{at_thread_counts, written};
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, Axis, IxDyn};
 
 fn numbers(shape: &[usize]) -> ArrayD<i32> {
     let mut next = 0;

@@ -2,7 +2,8 @@
 
 use ndarray::ArrayViewD;
 
-use super::{FETCHED, once};
+use super::FETCHED;
+use super::truths::once;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::simd::vectorised;

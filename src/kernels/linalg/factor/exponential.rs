@@ -102,14 +102,31 @@ fn coefficient(k: usize) -> f64 {
 
 /// The product of matrices of so many rows and columns, row by row.
 fn product<T: Known>(a: &[T], b: &[T], n: usize, into: &mut [T]) {
-    if n >= SMALL {
-        return T::product(a, b, n, into);
+    match n {
+        3 => return product_of::<T, 3>(a, b, into),
+        SMALL.. => return T::product(a, b, n, into),
+        _ => {}
     }
     for (row, into) in a.chunks_exact(n.max(1)).zip(into.chunks_exact_mut(n.max(1))) {
         into.fill(T::ZERO);
         for (&factor, line) in row.iter().zip(b.chunks_exact(n)) {
             into.iter_mut().zip(line).for_each(|(x, &y)| *x = Ring::add(*x, Ring::mul(factor, y)));
         }
+    }
+}
+
+/// `product` of the smallest matrices, with the same sums in the same order.
+fn product_of<T: Known, const N: usize>(a: &[T], b: &[T], into: &mut [T]) {
+    let (a, b, into) = (a.as_chunks::<N>().0, b.as_chunks::<N>().0, into.as_chunks_mut::<N>().0);
+    let Some(b) = b.first_chunk::<N>() else { unreachable!("there are as many rows as columns") };
+    for (row, into) in a.iter().zip(into) {
+        let mut sums = [T::ZERO; N];
+        for (&factor, line) in row.iter().zip(b) {
+            for column in 0..N {
+                sums[column] = Ring::add(sums[column], Ring::mul(factor, line[column]));
+            }
+        }
+        *into = sums;
     }
 }
 

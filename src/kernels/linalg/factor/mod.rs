@@ -9,6 +9,7 @@ pub mod cholesky;
 mod columns;
 pub mod elimination;
 pub mod exponential;
+pub mod indefinite;
 mod lanes;
 mod library;
 pub mod nearest;

@@ -67,6 +67,13 @@ fn turn<T: Field>(rows: &mut [T], width: usize, first: usize, second: usize, fac
     }
 }
 
+/// Whether a coupling moves eigenvalues of these sizes, which are about those on the diagonal, by less than their last
+/// bits, also the smaller one.
+#[inline]
+fn is_nothing(coupling: f64, x: f64, y: f64) -> bool {
+    coupling <= f64::EPSILON * f64::max(x.min(y), f64::EPSILON * (x + y)) || coupling == 0.0
+}
+
 /// The eigenvalues of a symmetric matrix, the least first, and if wanted its eigenvectors.
 pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize, with_vectors: bool) -> Spectrum<T> {
     let high = if with_vectors { n } else { 0 };
@@ -82,7 +89,7 @@ pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize, with_vectors: bool) ->
                 steps.take(4 * n);
                 let (direction, coupling) = a[first * n + second].direction();
                 let (x, y) = (a[first * n + first].real(), a[second * n + second].real());
-                if coupling.abs() <= f64::EPSILON * f64::EPSILON * (x.abs() + y.abs()) || coupling == 0.0 {
+                if is_nothing(coupling.abs(), x.abs(), y.abs()) {
                     continue;
                 }
                 any = true;

@@ -1,7 +1,8 @@
 //! Elements named by their numbers in row-major order.
 
 use super::{Numbers, Pick, Place, Placing};
-use crate::dispatch::apply::apply_one;
+use crate::dispatch::apply::{Overwrite, apply_one};
+use crate::dispatch::record::records;
 use crate::dispatch::{batch, in_place};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -34,33 +35,48 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
     apply_one(Pick { numbers, repeats: true }, &[x])
 }
 
-/// The tensor with elements in place of those of these numbers in row-major order, or added to them.
-pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
+fn check_put(x: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
     if index.dtype() != DType::Int64 {
         return Err(Error::LongIndex { operation: "put_", dtype: index.dtype() }.into());
     }
     if x.dtype() != source.dtype() {
         return Err(Error::PutDTypes { target: x.dtype(), source: source.dtype() }.into());
     }
-    let count = index.numel();
-    if source.numel() != count {
-        return Err(Error::PutCount { source: source.numel(), index: count }.into());
+    if source.numel() != index.numel() {
+        return Err(Error::PutCount { source: source.numel(), index: index.numel() }.into());
     }
+    Ok(())
+}
+
+/// The tensor with elements in place of those of these numbers in row-major order, or added to them.
+pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
+    check_put(x, index, source)?;
     if batch::is_batched(index) {
         let (line, places) = lines(x, index)?;
-        let values = reshape::reshape_to(source, &[count])?;
+        let values = reshape::reshape_to(source, &[index.numel()])?;
         let placed = match accumulate {
             true => scatter::scatter_add(&line, 0, &places, &values)?,
             false => scatter::scatter(&line, 0, &places, &values)?,
         };
         return reshape::reshape_to(&placed, x.layout().shape());
     }
+    apply_one(placed(x, index, accumulate)?, &[x, source])
+}
+
+fn placed(x: &Tensor, index: &Tensor, accumulate: bool) -> Result<Place> {
     let numbers = Numbers::of_index(index, x.numel(), Error::PutEmpty {})?;
-    let placing = if accumulate { Placing::Added } else { Placing::Put };
-    apply_one(Place { numbers, placing }, &[x, source])
+    Ok(Place { numbers, placing: if accumulate { Placing::Added } else { Placing::Put } })
 }
 
 /// `put` in place.
 pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
-    in_place::through_apart(x, &[source], |x| put(x, index, source, accumulate))
+    if !in_place::is_plain(x) || records(&[source]) {
+        return in_place::through_apart(x, &[source], |x| put(x, index, source, accumulate));
+    }
+    // Nobody is to know of the write, and of what is not named nothing is moved.
+    let (target, values) = (x.memory(), source.array());
+    target.check_apart(&values)?;
+    check_put(x, index, source)?;
+    placed(x, index, accumulate)?.overwrite(&target, &[target.clone(), values])?;
+    x.bump_version()
 }

@@ -10,7 +10,7 @@ use crate::dispatch::composites::checkpointed::{AtOnce, HostCalculation};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Attributes, Shown};
-use crate::kernels::neural::grid::{Beyond, View};
+use crate::kernels::neural::grid::{Beyond, View, Way};
 use crate::ops::creation::copy;
 use crate::ops::neural::scratch::elements;
 use crate::shape::SharedLayout;
@@ -18,7 +18,7 @@ use crate::tensor::{Array, Tensor};
 
 /// y(n, c, p) = Σ w(p, e) x(n, c, e) over the elements e around the point p, which is what `kernels::neural::grid` has.
 struct Grid {
-    is_nearest: bool,
+    way: Way,
     beyond: Beyond,
     align_corners: bool,
 }
@@ -30,10 +30,10 @@ pub const CALCULATION: HostCalculation =
 /// The calculation with these parameters.
 fn with(parameters: &Attributes) -> Option<Arc<dyn AtOnce>> {
     let find = |name| parameters.iter().find(|(own, _)| *own == name).map(|(_, value)| value);
-    let is_nearest = match find("interpolation_mode")? {
-        Shown::Int(0) => false,
-        Shown::Int(1) => true,
-        _ => return None,
+    let way = match find("interpolation_mode")? {
+        Shown::Int(0) => Way::Linear,
+        Shown::Int(1) => Way::Nearest,
+        _ => Way::Cubic,
     };
     let beyond = match find("padding_mode")? {
         Shown::Int(0) => Beyond::Zeros,
@@ -41,7 +41,7 @@ fn with(parameters: &Attributes) -> Option<Arc<dyn AtOnce>> {
         _ => Beyond::Mirror,
     };
     let align_corners = matches!(find("align_corners")?, Shown::Bool(true));
-    Some(Arc::new(Grid { is_nearest, beyond, align_corners }))
+    Some(Arc::new(Grid { way, beyond, align_corners }))
 }
 
 impl Grid {
@@ -51,8 +51,8 @@ impl Grid {
         let mut sizes = [1; 3];
         sizes[3 - rank..].copy_from_slice(&image[2..]);
         let count = points[1..points.len() - 1].iter().product();
-        let Grid { is_nearest, beyond, align_corners } = *self;
-        View { sizes, counts: [image[0], image[1], count], rank, is_nearest, beyond, align_corners }
+        let Grid { way, beyond, align_corners } = *self;
+        View { sizes, counts: [image[0], image[1], count], rank, way, beyond, align_corners }
     }
 }
 

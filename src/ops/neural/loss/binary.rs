@@ -151,24 +151,24 @@ impl Op for BinaryCrossEntropyWithLogits {
             return Ok(smallvec![loss]);
         }
         let array = |index: usize| Numbers::from(&inputs[index]);
-        let loss = dispatch!(float dtype, T => dispatch!(float result, U => {
-            let minus_log = unary::compute::<T, T>(&inputs[0], dtype, minus_log_sigmoid)?;
-            let mut minus_log = Numbers::Array(minus_log);
+        if !dtype.is_float() {
+            return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype }.into());
+        }
+        let loss = dispatch!(float result, U => {
+            let mut log = Numbers::Array(unary::numbers(LogSigmoid, &inputs[0])?);
             if self.positive {
                 let one = |p: U, t: U| Ring::add(U::ONE, (p - U::ONE) * t);
                 let scale = binary::combine::<U, U>(&array(inputs.len() - 1), &array(1), one)?;
-                minus_log = Numbers::Array(binary::combine::<U, U>(&minus_log, &Numbers::Array(scale), |a, b| a * b)?);
+                log = Numbers::Array(binary::combine::<U, U>(&log, &Numbers::Array(scale), |a, b| a * b)?);
             }
             let linear = binary::combine::<U, U>(&array(0), &array(1), |x, t| (U::ONE - t) * x)?;
-            let mut losses = binary::combine::<U, U>(&Numbers::Array(linear), &minus_log, |a, b| a + b)?;
+            let mut losses = binary::combine::<U, U>(&Numbers::Array(linear), &log, |a, b| a - b)?;
             if self.weighted {
                 losses = binary::combine::<U, U>(&Numbers::Array(losses), &array(2), |a, b| a * b)?;
             }
             self.reduction.finish(losses)?
         }, else {
             return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype: result }.into())
-        }), else {
-            return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype }.into())
         });
         // The losses are of the type of what is written to for them, which begins as one less the target.
         Ok(smallvec![copy::as_type(&loss, inputs[1].dtype)?.into_owned()])

@@ -1,0 +1,69 @@
+//! In-place operations that have no kernel of their own for it, on many elements: a stretch of them after the other.
+//!
+//! What is written back is still at hand then, and no memory of the size of the whole is needed.
+
+use smallvec::SmallVec;
+
+use crate::dispatch::in_place::{check_result, through_elements};
+use crate::dispatch::long_work;
+use crate::dispatch::record::records;
+use crate::error::Result;
+use crate::graph::mode;
+use crate::kernels::parallel::num_threads;
+use crate::ops::creation::copy;
+use crate::tensor::{Array, Tensor};
+
+/// Elements of a stretch for each thread: as many as threads take at a turn.
+const STRETCH: usize = 1 << 16;
+
+/// `through_elements` of an operation that tells elements apart by their values alone: it is given `x` and the others,
+/// or stretches of all of them.
+pub fn through_stretches(
+    x: &Tensor,
+    others: &[&Tensor],
+    operation: impl Fn(&Tensor, &[&Tensor]) -> Result<Tensor> + Sync,
+) -> Result<()> {
+    match x.numel() > STRETCH && may_be_parted(x, others) {
+        true => overwrite(x, others, &operation),
+        false => through_elements(x, others, |x| operation(x, others)),
+    }
+}
+
+/// Whether a tensor is written to where it lies, in order, and nobody is to know of it.
+pub(crate) fn is_plain(x: &Tensor) -> bool {
+    !mode::special() && !x.is_subclassed() && !x.is_pending() && x.layout().is_contiguous() && !records(&[x])
+}
+
+/// Whether all lie so, element beside element.
+fn may_be_parted(x: &Tensor, others: &[&Tensor]) -> bool {
+    let layout = x.layout();
+    let is_alike = |other: &&Tensor| {
+        let other = other.layout();
+        other.is_contiguous() && other.shape() == layout.shape()
+    };
+    is_plain(x) && others.iter().all(is_alike) && !records(others)
+}
+
+fn overwrite(
+    x: &Tensor,
+    others: &[&Tensor],
+    operation: &(dyn Fn(&Tensor, &[&Tensor]) -> Result<Tensor> + Sync),
+) -> Result<()> {
+    let (target, count) = (x.memory(), x.numel());
+    let others: SmallVec<[Array; 2]> = others.iter().map(|other| other.array()).collect();
+    others.iter().try_for_each(|other| target.check_read(other))?;
+    let stretch = STRETCH * num_threads();
+    long_work::to_the_end(count as u64, || {
+        for start in (0..count).step_by(stretch) {
+            let len = stretch.min(count - start);
+            let part =
+                |array: &Array| Tensor::from_array(array.with_layout(array.layout.stretch(start, len)));
+            let (own, others) = (part(&target), others.iter().map(part).collect::<SmallVec<[Tensor; 2]>>());
+            let result = operation(&own, &others.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
+            check_result(&own, &result)?;
+            copy::write(&own.memory(), &result.array())?;
+        }
+        Ok(())
+    })?;
+    x.bump_version()
+}
