@@ -61,3 +61,43 @@ def repeat_both(make, calls):
                 function()
         states.append(state_of(*things))
     assert states[0] == states[1]
+
+
+def training():
+    """What a step of training consists of."""
+    torch.manual_seed(0)
+    net = torch.nn.Linear(3, 2)
+    return net, torch.optim.Adam(net.parameters(), lr=0.1)
+
+
+def stepping(net, optimizer, x, y):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def outcome(make, compiling, capsys, calls=20):
+    """What all calls returned, printed and left behind."""
+    step, state = make()
+    compiled = torch.compile(step, backend="eager") if compiling else step
+    torch.manual_seed(1)
+    found = []
+    for _ in range(calls):
+        result = compiled(torch.randn(4, 3), torch.randint(0, 2, (4,)))
+        found.append(repr((result, state())))
+    return found, capsys.readouterr().out, compiled
+
+
+class Meter:
+    """Averages numbers, as programs of today do."""
+
+    def __init__(self):
+        self.total, self.count, self.average = 0.0, 0, 0.0
+
+    def update(self, value, count=1):
+        self.value = value
+        self.total += value * count
+        self.count += count
+        self.average = self.total / self.count

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import rushlight as torch
+from compiling import Meter, outcome, stepping, training
 
 pytestmark = [
     pytest.mark.own,
@@ -13,21 +14,6 @@ pytestmark = [
 ]
 
 TOTAL, LOSSES, COUNT, STATS = 0.0, [], 0, {"loss": [], "total": 0.0, "best": None}
-
-
-def training():
-    """What a step of training consists of."""
-    torch.manual_seed(0)
-    net = torch.nn.Linear(3, 2)
-    return net, torch.optim.Adam(net.parameters(), lr=0.1)
-
-
-def stepping(net, optimizer, x, y):
-    optimizer.zero_grad()
-    loss = torch.nn.functional.cross_entropy(net(x), y)
-    loss.backward()
-    optimizer.step()
-    return loss
 
 
 def adding_up():
@@ -176,19 +162,6 @@ def gathered_without_gradients():
     return step, lambda: sorted(seen)
 
 
-class Meter:
-    """Averages numbers, as programs of today do."""
-
-    def __init__(self):
-        self.total, self.count, self.average = 0.0, 0, 0.0
-
-    def update(self, value, count=1):
-        self.value = value
-        self.total += value * count
-        self.count += count
-        self.average = self.total / self.count
-
-
 def by_an_object_in_the_end():
     net, optimizer = training()
     meter = Meter()
@@ -266,163 +239,12 @@ WAITING = [
 ]  # fmt: skip
 
 
-def outcome(make, compiling, capsys, calls=20):
-    """What all calls returned, printed and left behind."""
-    step, state = make()
-    compiled = torch.compile(step, backend="eager") if compiling else step
-    torch.manual_seed(1)
-    found = []
-    for _ in range(calls):
-        result = compiled(torch.randn(4, 3), torch.randint(0, 2, (4,)))
-        found.append(repr((result, state())))
-    return found, capsys.readouterr().out, compiled
-
-
 @pytest.mark.parametrize("make", WAITING, ids=lambda make: make.__name__)
 def test_statements_wait_for_the_end_of_a_program(make, capsys):
     plain, printed, _ = outcome(make, False, capsys)
     own, own_printed, compiled = outcome(make, True, capsys)
     assert own == plain and own_printed == printed
     assert compiled.programs, compiled.reason
-
-
-def what_is_read_after():
-    net, optimizer = training()
-    losses = []
-
-    def step(x, y):
-        loss = stepping(net, optimizer, x, y)
-        losses.append(loss.item())
-        return loss * len(losses)
-
-    return step, lambda: losses
-
-
-def what_a_helper_reads():
-    net, optimizer = training()
-    total = 0.0
-
-    def scaled(x):
-        return x * total
-
-    def step(x, y):
-        nonlocal total
-        total += x.sum().item()
-        return stepping(net, optimizer, scaled(x), y)
-
-    return step, lambda: total
-
-
-def what_another_name_has():
-    net, optimizer = training()
-    losses = [1.0]
-    same = {"losses": losses}
-
-    def step(x, y):
-        losses.append(x.sum().item())
-        return stepping(net, optimizer, x * same["losses"][-1], y)
-
-    return step, lambda: losses
-
-
-def what_may_fail():
-    net, optimizer = training()
-    rates = []
-
-    def step(x, y):
-        rates.append(1 / x.sum().item())
-        return stepping(net, optimizer, x, y)
-
-    return step, lambda: rates
-
-
-def a_tensor_that_is_printed():
-    net, optimizer = training()
-
-    def step(x, y):
-        print(x)
-        return stepping(net, optimizer, x, y)
-
-    return step, lambda: None
-
-
-def what_an_object_does_before():
-    net, optimizer = training()
-    meter = Meter()
-
-    def step(x, y):
-        meter.update(x.sum().item(), len(x))
-        return stepping(net, optimizer, x * meter.average, y)
-
-    return step, lambda: vars(meter)
-
-
-def what_is_caught():
-    net, optimizer = training()
-    losses = []
-
-    def step(x, y):
-        try:
-            losses.append(x.sum().item())
-            return stepping(net, optimizer, x, y)
-        finally:
-            losses.append(0.0)
-
-    return step, lambda: losses
-
-
-def what_is_in_variables():
-    net, optimizer = training()
-    found = []
-
-    def step(x, y):
-        loss = stepping(net, optimizer, x, y)
-        found.append((sorted(locals()), loss.item()))
-        return loss
-
-    return step, lambda: found
-
-
-def a_number_that_is_returned_after():
-    net, optimizer = training()
-    meter = Meter()
-
-    def step(x, y):
-        loss = stepping(net, optimizer, x, y)
-        meter.update(loss.item(), len(x))
-        return loss * meter.average
-
-    return step, lambda: vars(meter)
-
-
-NOT_WAITING = [
-    what_is_read_after, what_a_helper_reads, what_another_name_has, what_may_fail,
-    a_tensor_that_is_printed, what_is_caught, what_an_object_does_before, a_number_that_is_returned_after, what_is_in_variables,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("make", NOT_WAITING, ids=lambda make: make.__name__)
-def test_statements_are_done_where_they_stand_if_that_makes_a_difference(make, capsys):
-    plain, printed, _ = outcome(make, False, capsys)
-    own, own_printed, compiled = outcome(make, True, capsys)
-    assert own == plain and own_printed == printed
-    assert not compiled.programs
-
-
-def test_a_tensor_that_is_added_up_is_written_to(capsys):
-    def make():
-        net, optimizer = training()
-        total = 0.0
-
-        def step(x, y):
-            nonlocal total
-            loss = stepping(net, optimizer, x, y)
-            total += loss.detach()
-            return loss
-
-        return step, lambda: total
-
-    assert outcome(make, False, capsys)[0] == outcome(make, True, capsys)[0]
 
 
 class Model(torch.nn.Module):
