@@ -4,7 +4,7 @@ import pytest
 import rushlight as torch
 
 OPERATORS = ["add_", "sub_", "mul_", "div_", "pow_", "fmod_", "atan2_"]
-SHAPES = [(), (1,), (1, 1), (5,), (1, 5), (4, 1), (3, 1, 5), (3, 1, 1)]
+SHAPES = [(), (1,), (1, 1), (5,), (1, 5), (4, 1), (3, 1, 5), (3, 1, 1), (3, 4, 5)]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.complex64], ids=str)

@@ -3,6 +3,7 @@
 import pytest
 import rushlight as torch
 from rushlight.nn.functional import scaled_dot_product_attention
+from support import raises
 
 NAME = "ScaledDotProductFlashAttentionForCpuBackward0"
 
@@ -116,3 +117,37 @@ def test_one_operation_takes_a_mask_and_the_order_of_places_together():
     assert together.grad_fn._saved_attn_mask.shape == (3, 5)
     with pytest.raises(RuntimeError, match="Explicit attn_mask should not be set when is_causal=True"):
         scaled_dot_product_attention(query[0], key[0], value[0], attn_mask=mask, is_causal=True)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("dtype", [torch.bool, torch.float64])
+@pytest.mark.parametrize(
+    ("batch", "mask", "text"),
+    [
+        (
+            1,
+            (2, 2),
+            "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 3",
+        ),
+        (
+            2,
+            (2, 3),
+            "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 2",
+        ),
+        (
+            2,
+            (0, 3),
+            "The size of tensor a (3) must match the size of tensor b (0) at non-singleton dimension 2",
+        ),
+        (1, (5, 2, 3, 3), "output with shape [1, 2, 3, 3] doesn't match the broadcast shape [5, 2, 3, 3]"),
+        (
+            2,
+            (5, 2, 3, 3),
+            "The size of tensor a (2) must match the size of tensor b (5) at non-singleton dimension 0",
+        ),
+    ],
+)
+def test_a_mask_that_does_not_fit_the_scores_is_refused(batch, mask, text, dtype, requires_grad):
+    x = torch.ones(batch, 2, 3, 4, dtype=torch.float64, requires_grad=requires_grad)
+    with raises(RuntimeError, text):
+        scaled_dot_product_attention(x, x, x, attn_mask=torch.ones(mask).to(dtype))

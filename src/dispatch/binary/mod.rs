@@ -5,6 +5,7 @@
 mod direct;
 mod numbers;
 mod operation;
+mod overwrite;
 mod plain;
 pub(crate) mod portable;
 mod rule;
@@ -31,9 +32,10 @@ use crate::shape;
 use crate::tensor::{Array, Mapping, Tensor};
 
 pub(crate) use numbers::{combine, expanded, goes_into, settled_beside};
-use numbers::{forward, overwrite, sizes_first};
+use numbers::{forward, sizes_first};
 pub(crate) use operation::floating;
 pub use operation::{Elementwise2, Loop, Needs};
+use overwrite::overwrite;
 use plain::Plain;
 use rule::{BinaryRule, edges, recorded};
 
@@ -149,6 +151,10 @@ fn apply_batched<E: Elementwise2>(
 
 /// The operation in place of its first operand.
 pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Result<()> {
+    let now = mode::thread_mode();
+    if !now.special && plain::overwrite(op, x, b, now.records)? {
+        return Ok(());
+    }
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {

@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 
 use super::Elementwise2;
 use super::stored::{calculate_in_order, calculate_wide, widened};
-use crate::dispatch::in_place::repeated;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::operand::Numbers;
@@ -363,45 +362,6 @@ fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
     left.repeated_element().map(|element| (Numbers::Scalar(element), b.clone()))
 }
 
-/// Writes the function of the target and another operand to the target.
-pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
-    let in_place = const { E::FLOATS }
-        && dtype == target.dtype
-        && dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
-            true => replaced_function::<T, E>(target, b, *op),
-            false => replaced::<T>(target, b, op.loops()),
-        }, else { false });
-    if in_place {
-        return Ok(());
-    }
-    // Calculated apart, in a wider type of the same category perhaps, then written back.
-    let write = |target: &Array, b: &Numbers| {
-        copy::write(target, &forward(op, &Numbers::Array(target.clone()), b, dtype)?)
-    };
-    match b {
-        Numbers::Array(array) if !target.layout.is_non_overlapping() => {
-            let b = expanded(array, target.layout.shape())?;
-            repeated::in_turn(target, &[b], &mut |target, b| write(target, &Numbers::Array(b[0].clone())))
-        }
-        b => repeated::in_turn(target, &[], &mut |target, _| write(target, b)),
-    }
-}
-
-/// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them
-/// and others of their type that are shown in their shape. Answers whether that was so.
-fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
-    if let Some(b) = number::<T>(b) {
-        return target.overwrite_stretches(&|elements| map::map_slice_in_place(elements, move |a| f(a, b)));
-    }
-    match b {
-        Numbers::Array(b) if b.dtype == T::DTYPE && goes_into(b, target) => {
-            let Ok(shown) = expanded(b, target.layout.shape()) else { return false };
-            target.overwrite_slice([b], |elements| zip::zip_in_place(elements, &shown.strided::<T>(), f))
-        }
-        _ => false,
-    }
-}
-
 /// Whether an array is shown in the shape of another when the two are broadcast.
 pub(crate) fn goes_into(array: &Array, other: &Array) -> bool {
     let (shape, wanted) = (array.layout.shape(), other.layout.shape());
@@ -409,38 +369,16 @@ pub(crate) fn goes_into(array: &Array, other: &Array) -> bool {
         && shape.iter().rev().zip(wanted.iter().rev()).all(|(&size, &wanted)| size == 1 || size == wanted)
 }
 
-/// The number that an operand is, or the only element that it has, if that is of this type.
-fn number<T: Element>(operand: &Numbers) -> Option<T> {
-    match operand {
-        Numbers::Scalar(number) => Some(number.to()),
-        Numbers::Array(array) if array.dtype == T::DTYPE && array.layout.numel() == 1 => {
-            array.slice::<T>().map(|elements| elements[0])
-        }
-        Numbers::Array(_) => None,
-    }
-}
-
-/// `replaced` by an operation that is written for vectors.
-fn replaced_function<T: Real, E: Elementwise2>(target: &Array, b: &Numbers, op: E) -> bool {
-    if let Some(b) = number::<T>(b) {
-        let f = Beside::<E, false>(op, b.to_f64());
-        return target.overwrite_stretches::<T>(&|elements| vector::map_in_place(elements, [], f));
-    }
-    match b {
-        Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
-            let Some(others) = b.slice::<T>() else { return false };
-            target.overwrite_slice([b], |elements| vector::map_in_place(elements, [others], Vector(op)))
-        }
-        _ => false,
-    }
-}
-
-/// The array shown in a larger shape, that of a result; the caller has checked that it expands.
+/// The array shown in a larger shape, that of a result.
 pub(crate) fn expanded(array: &Array, shape: &[usize]) -> Result<Array> {
     if array.layout.shape() == shape {
         return Ok(array.clone());
     }
     shape::counted(shape)?;
+    if !shape::is_expandable(array.layout.shape(), shape) {
+        let broadcast = shape::broadcast(shape, array.layout.shape())?.to_vec();
+        return Err(Error::OutputShape { output: shape.to_vec(), broadcast }.into());
+    }
     let strides = shape::expanded_strides(array.layout.shape(), array.layout.strides(), shape);
     Ok(array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset())?))
 }

@@ -8,6 +8,7 @@
 use smallvec::SmallVec;
 
 use super::numbers::compute_vector;
+use super::overwrite::{Second, overwrite_at_once};
 use super::rule::{BinaryRule, kept};
 use super::{Elementwise2, Needs};
 use crate::dispatch::long_work;
@@ -75,6 +76,53 @@ pub(super) fn apply<E: Elementwise2>(
     };
     let edges = SmallVec::from_buf([edge(left_edge, requires.0, a)?, edge(right_edge, requires.1, b)?]);
     record_new(rule, edges, y).map(Plain::Is)
+}
+
+/// The operation in place of its first operand, if nothing is recorded and both can be read where they lie. Answers
+/// whether that was so.
+pub(super) fn overwrite<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>, recording: bool) -> Result<bool> {
+    overwrite_alike(x, b, recording, &|target, second| {
+        if op.result(target.dtype)? != target.dtype {
+            return Ok(false);
+        }
+        op.check(Operand::Tensor(x), b, target.dtype)?;
+        Ok(overwrite_at_once(&op, target, second))
+    })
+}
+
+/// What is the same for all operations: `write` is called with a target and what goes with it, and the write counted.
+fn overwrite_alike(
+    x: &Tensor,
+    b: Operand<'_>,
+    recording: bool,
+    write: &dyn Fn(&Array, Second<'_>) -> Result<bool>,
+) -> Result<bool> {
+    if matches!(b, Operand::Tensor(b) if b.is(x)) {
+        return Ok(false);
+    }
+    let target = x.read();
+    let right = b.tensor().map(Tensor::read);
+    let p = target.array();
+    let second = match (&right, b) {
+        (Some(right), _) => Second::Array(right.array()),
+        (None, Operand::Scalar(number)) => Second::Number(number),
+        (None, Operand::Tensor(_)) => return Ok(false),
+    };
+    let is_alike = match second {
+        Second::Array(q) => are_alike(p, q),
+        Second::Number(number) => !matches!(number, Scalar::Complex(_)) && are_alike(p, p),
+    };
+    if !is_alike
+        || long_work::is_long(p.layout.numel() as u64)
+        || requires_grad(&target, right.as_ref(), recording) != Some((false, false))
+        || !write(p, second)?
+    {
+        return Ok(false);
+    }
+    // Only handles of others are handles to memory that others see.
+    drop(right);
+    target.bump_version()?;
+    Ok(true)
 }
 
 /// Whether both are of one floating-point type and one shape, in row-major order.

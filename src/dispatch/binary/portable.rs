@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use super::numbers::{forward, overwrite};
+use super::numbers::forward;
+use super::overwrite::overwrite;
 use super::{Elementwise2, direct, fitted};
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;

@@ -53,7 +53,8 @@ fn overwrite(
     let others: SmallVec<[Array; 2]> = others.iter().map(|other| other.array()).collect();
     others.iter().try_for_each(|other| target.check_read(other))?;
     let stretch = STRETCH * num_threads();
-    long_work::to_the_end(count as u64, || {
+    let mut is_begun = false;
+    let outcome = long_work::to_the_end(count as u64, || {
         for start in (0..count).step_by(stretch) {
             let len = stretch.min(count - start);
             let part =
@@ -61,9 +62,14 @@ fn overwrite(
             let (own, others) = (part(&target), others.iter().map(part).collect::<SmallVec<[Tensor; 2]>>());
             let result = operation(&own, &others.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
             check_result(&own, &result)?;
+            is_begun = true;
             copy::write(&own.memory(), &result.array())?;
         }
         Ok(())
-    })?;
-    x.bump_version()
+    });
+    // Memory may give out half way: that was a write, too.
+    if is_begun {
+        x.bump_version()?;
+    }
+    outcome
 }

@@ -226,6 +226,13 @@ pub(crate) fn write(target: &Array, source: &Array) -> Result<()> {
         let opposite = Array { dtype: target.dtype, ..resolved }.resolved();
         return write(&Array { dtype: opposite.dtype, ..target.clone() }, &opposite);
     }
+    let is_alike = source.dtype == target.dtype
+        && source.layout.is_alike(&target.layout)
+        && source.layout.strides() == target.layout.strides();
+    if is_alike && source.address() == target.address() {
+        // They are the same elements.
+        return Ok(());
+    }
     let source = match source.dtype != target.dtype || target.overlaps(source) {
         true => {
             own = converted(source, target.dtype)?;
