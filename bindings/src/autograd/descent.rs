@@ -1,7 +1,7 @@
 //! Optimiser steps: all parameters of a group updated, or their gradients cleared, in one call.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rushlight::Tensor;
 use rushlight::ops::neural::descent::{Adadelta, Descent, Moments, RmsProp, Sgd, Step, Way};
 use smallvec::SmallVec;
@@ -83,6 +83,14 @@ fn is_watched_gradient(py: Python<'_>, gradient: &Tensor) -> PyResult<bool> {
     }
 }
 
+/// The number of an option, if it is one of Python's: a tensor may be one to be differentiated through.
+fn number(option: &Bound<'_, PyAny>) -> Option<f64> {
+    match option.is_instance_of::<PyFloat>() || option.is_instance_of::<PyInt>() {
+        true => option.extract().ok(),
+        false => None,
+    }
+}
+
 /// Take a step with each of the parameters from `start` on that have gradients; return where it ends: at one whose
 /// step has to be written in operations.
 ///
@@ -93,15 +101,17 @@ fn is_watched_gradient(py: Python<'_>, gradient: &Tensor) -> PyResult<bool> {
 pub(crate) fn descend<'py>(
     py: Python<'py>,
     name: &str,
-    numbers: Vec<f64>,
-    toward: (bool, f64),
+    numbers: &Bound<'py, PyTuple>,
+    toward: (bool, Bound<'py, PyAny>),
     parameters: &Bound<'py, PyAny>,
     start: usize,
     state: &Bound<'py, PyAny>,
 ) -> PyResult<usize> {
     let Ok(state) = state.cast::<PyDict>() else { return Ok(start) };
-    let Some(descent) = named(name, &numbers) else { return Ok(start) };
-    let way = Way { is_upward: toward.0, decay: toward.1 };
+    let numbers = numbers.iter_borrowed().map(|option| number(&option));
+    let Some(numbers) = numbers.collect::<Option<SmallVec<[f64; 6]>>>() else { return Ok(start) };
+    let (Some(descent), Some(decay)) = (named(name, &numbers), number(&toward.1)) else { return Ok(start) };
+    let way = Way { is_upward: toward.0, decay };
     let names = |names: &[&str]| names.iter().map(|name| PyString::intern(py, name)).collect();
     let memory = Memory { state, scalars: names(descent.scalars()), states: names(descent.states()) };
     each_from(parameters, start, |object, parameter| {

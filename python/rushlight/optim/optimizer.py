@@ -336,24 +336,26 @@ def _labelled(action: str, optimizer: Optimizer, run: Callable[..., Any], *args:
         passage.end()
 
 
+def _is_hooked(optimizer: Optimizer) -> bool:
+    """Tell whether anybody is to be called before or after a step."""
+    return bool(
+        _global_optimizer_pre_hooks
+        or optimizer._optimizer_step_pre_hooks
+        or optimizer._optimizer_step_post_hooks
+        or _global_optimizer_post_hooks
+    )
+
+
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         if _profiler_enabled():
             return _labelled("step", self, run, *args, **kwargs)
-        return run(self, *args, **kwargs)
+        return run(self, *args, **kwargs) if _is_hooked(self) else step(self, *args, **kwargs)
 
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        kinds = (
-            _global_optimizer_pre_hooks,
-            self._optimizer_step_pre_hooks,
-            self._optimizer_step_post_hooks,
-            _global_optimizer_post_hooks,
-        )
-        if not any(kinds):
-            return step(self, *args, **kwargs)
         everything: Any = (self, *args)
-        for hook in (*kinds[0].values(), *kinds[1].values()):
+        for hook in (*_global_optimizer_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()):
             changed = hook(self, everything, kwargs)
             if changed is not None:
                 if not isinstance(changed, tuple) or len(changed) != 2:
@@ -362,7 +364,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     )
                 everything, kwargs = changed
         result = step(*everything, **kwargs)
-        for hook in (*kinds[2].values(), *kinds[3].values()):
+        for hook in (*self._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()):
             hook(self, everything, kwargs)
         return result
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._rushlight import Tensor, _descend, view_as_real
-from ..autograd.grad_mode import enable_grad, set_grad_enabled
+from ..autograd.grad_mode import enable_grad, no_grad
 from .optimizer import Optimizer
 
 
@@ -55,7 +55,7 @@ class Parameterwise(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Take one step; return what `closure` returns, if there is one."""
         loss = None
-        with set_grad_enabled(self.defaults.get("differentiable", False)):
+        with enable_grad() if self.defaults.get("differentiable") else no_grad():
             if closure is not None:
                 with enable_grad():
                     loss = closure()
@@ -68,10 +68,9 @@ class Parameterwise(Optimizer):
         parameters, done = group["params"], 0
         descent = None if group.get("differentiable") else self._descent(group)
         toward = 0.0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
-        at_once = descent is not None and all(isinstance(one, (int, float)) for one in (toward, *descent[1]))
         way = (bool(group.get("maximize")), toward)
         while True:
-            if at_once and descent is not None:
+            if descent is not None:
                 done = _descend(*descent, way, parameters, done, self.state)
             if done >= len(parameters):
                 return

@@ -45,12 +45,13 @@ impl Step<'_> {
     /// shown what is done with them. Answers whether they are; nothing is written otherwise.
     pub fn take(&self, descent: &Descent, way: Way) -> Result<bool> {
         let is_recorded = recording::is_on() && !mode::is_grad_enabled() && !intercept::is_intercepting();
-        if !is_recorded && !mode::is_plain() || self.arrays().is_none() {
+        if !is_recorded && !mode::is_plain() {
             return Ok(false);
         }
+        let Some(arrays) = self.arrays() else { return Ok(false) };
         match is_recorded {
             true => self.compute_recorded(*descent, way)?,
-            false => self.compute(descent, way)?,
+            false => compute(arrays, descent, way)?,
         }
         self.scalars.iter().chain(self.written()).try_for_each(Tensor::bump_version)?;
         Ok(true)
@@ -69,32 +70,30 @@ impl Step<'_> {
         is_plain(&arrays, &scalars).then_some((arrays, scalars))
     }
 
-    /// Overwrites the numbers.
-    fn compute(&self, descent: &Descent, way: Way) -> Result<()> {
-        let Some((arrays, scalars)) = self.arrays() else { return Err(misfit()) };
-        let counted = descent.count(&scalars.iter().collect::<SmallVec<[&Array; 3]>>());
-        drop(scalars);
-        let elements = arrays[0].layout.numel() as u64;
-        let compute = || {
-            let arrays: SmallVec<[&Array; 5]> = arrays.iter().collect();
-            dispatch!(float arrays[0].dtype, T => descent.move_along::<T>(way, counted, &arrays), else {
-                return Err(misfit())
-            });
-            Ok(())
-        };
-        // Some three operations a nanosecond, as many as there are slices. Handles of ours are gone when writes are
-        // counted: they would be taken for those to memory that others see.
-        match long_work::is_long(elements) {
-            true => long_work::at_length(true, compute),
-            false => compute(),
-        }
-    }
-
     /// `compute` as one operation of a record.
     fn compute_recorded(&self, descent: Descent, way: Way) -> Result<()> {
         let targets: SmallVec<[&Tensor; 5]> = self.written().chain(self.scalars).collect();
         let own = Recorded { descent, way, is_counted: !self.scalars.is_empty(), written: targets.len() };
         recording::overwriting_of("step", &targets, &[self.gradient], &descent.numbers(), own)
+    }
+}
+
+/// Overwrites the numbers of a step. It takes the handles, which are gone when writes are counted: they would be taken
+/// for those to memory that others see.
+fn compute((arrays, scalars): (Slices, Counts), descent: &Descent, way: Way) -> Result<()> {
+    let counted = descent.count(&scalars.iter().collect::<SmallVec<[&Array; 3]>>());
+    let elements = arrays[0].layout.numel() as u64;
+    let compute = || {
+        let arrays: SmallVec<[&Array; 5]> = arrays.iter().collect();
+        dispatch!(float arrays[0].dtype, T => descent.move_along::<T>(way, counted, &arrays), else {
+            return Err(misfit())
+        });
+        Ok(())
+    };
+    // Some three operations a nanosecond, as many as there are slices.
+    match long_work::is_long(elements) {
+        true => long_work::at_length(true, compute),
+        false => compute(),
     }
 }
 
@@ -131,7 +130,10 @@ impl Portable for Recorded {
         let [targets @ .., gradient] = &tensors[..] else { return Err(misfit()) };
         let (written, scalars) = targets.split_at(targets.len().saturating_sub(self.scalars()));
         let [parameter, states @ ..] = written else { return Err(misfit()) };
-        Step { parameter, gradient, scalars, states }.compute(&descent, self.way).map(|()| Outputs::new())
+        let Some(arrays) = (Step { parameter, gradient, scalars, states }).arrays() else {
+            return Err(misfit());
+        };
+        compute(arrays, &descent, self.way).map(|()| Outputs::new())
     }
 
     fn targets(&self) -> usize {
