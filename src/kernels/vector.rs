@@ -94,6 +94,20 @@ pub trait Function<const N: usize>: Copy + Send + Sync {
         x
     }
 
+    /// Whether there is a shorter way to the same bits for most numbers: it is taken in single precision, where all of a
+    /// chunk are near.
+    const HAS_NEAR: bool = false;
+
+    /// Whether this is such a number.
+    fn is_near<T: Real>(&self, _x: T) -> bool {
+        false
+    }
+
+    /// The shorter way.
+    fn near<A: Arithmetic>(&self, x: A) -> A {
+        x
+    }
+
     /// Whether there are numbers that `at` is not for.
     const HAS_FAR: bool = false;
 
@@ -228,6 +242,10 @@ fn evaluate<T: Real, V: Place<T>, F: Function<N>, const N: usize>(
     out: &mut [V],
     f: F,
 ) {
+    if const { F::HAS_NEAR && size_of::<T>() == 4 } && a.len() >= BLOCK && are_near(a, f) {
+        calculated(Chunk { a, others, out, f: Near(f), heedless: true });
+        return;
+    }
     let has_far = calculated(Chunk { a, others, out: &mut *out, f, heedless: const { !F::HAS_FAR } });
     if const { F::HAS_FAR } && has_far {
         calculated(Chunk { a, others, out: &mut *out, f, heedless: true });
@@ -238,6 +256,28 @@ fn evaluate<T: Real, V: Place<T>, F: Function<N>, const N: usize>(
             }
         }
     }
+}
+
+/// A function of numbers that are near.
+#[derive(Clone, Copy)]
+struct Near<F>(F);
+
+impl<F: Function<N>, const N: usize> Function<N> for Near<F> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, _others: [A; N]) -> A {
+        self.0.near(x)
+    }
+
+    const RARE: bool = F::RARE;
+}
+
+/// Whether all numbers are near.
+fn are_near<T: Real, const N: usize>(a: &[T], f: impl Function<N>) -> bool {
+    vectorised(
+        a.len(),
+        #[inline(always)]
+        || a.iter().fold(true, |all, &x| all & f.is_near(x)),
+    )
 }
 
 impl<T: Real, V: Place<T>, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, V, F, N> {

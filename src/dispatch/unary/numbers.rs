@@ -214,6 +214,18 @@ impl<E: Elementwise> Function<0> for Vector<E> {
         self.0.twin(x)
     }
 
+    const HAS_NEAR: bool = E::HAS_NEAR;
+
+    #[inline(always)]
+    fn is_near<T: Real>(&self, x: T) -> bool {
+        self.0.is_near(x)
+    }
+
+    #[inline(always)]
+    fn near<A: Arithmetic>(&self, x: A) -> A {
+        self.0.near(x)
+    }
+
     const HAS_FAR: bool = E::HAS_FAR;
 
     #[inline(always)]

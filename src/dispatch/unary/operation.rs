@@ -180,6 +180,19 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         x
     }
 
+    /// Whether there is a shorter way to the same bits for most numbers: see `Function::HAS_NEAR`.
+    const HAS_NEAR: bool = false;
+
+    /// Whether it is a way for this number.
+    fn is_near<T: Real>(&self, _x: T) -> bool {
+        false
+    }
+
+    /// The shorter way.
+    fn near<A: Arithmetic>(&self, x: A) -> A {
+        x
+    }
+
     /// Whether `vector` is not exact for some numbers, which `real` computes.
     const HAS_FAR: bool = false;
 

@@ -88,6 +88,38 @@ fn stretches_of_easy_numbers_are_what_others_are() {
     assert_eq!(found, a.iter().map(expected).collect::<Vec<_>>());
 }
 
+/// 3x from one on, and 7 elsewhere, without a look at which it is where all are from one on.
+#[derive(Clone, Copy)]
+struct Raised;
+
+impl Function<0> for Raised {
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        let one = A::from_f64(1.0);
+        if x < one { A::from_f64(7.0) } else { x * A::from_f64(3.0) }
+    }
+
+    const HAS_NEAR: bool = true;
+
+    fn is_near<T: Real>(&self, x: T) -> bool {
+        x >= T::ONE
+    }
+
+    fn near<A: Arithmetic>(&self, x: A) -> A {
+        x * A::from_f64(3.0)
+    }
+}
+
+#[test]
+fn chunks_of_near_numbers_go_the_shorter_way_and_others_do_not() {
+    let mut a: Vec<f64> = (1..5000).map(f64::from).collect();
+    (a[2000], a[4998]) = (-5.0, 0.0);
+    let found = written(a.len(), |out| map(&a, [], out, Raised));
+    let expected = |x: &f64| if *x < 1.0 { 7.0 } else { x * 3.0 };
+    assert_eq!(found, a.iter().map(expected).collect::<Vec<_>>());
+    map_in_place(&mut a, [], Raised);
+    assert_eq!(found, a);
+}
+
 /// The number less one, or what is the same for whole numbers.
 #[derive(Clone, Copy)]
 struct Before;

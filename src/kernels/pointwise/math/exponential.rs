@@ -119,9 +119,15 @@ pub fn exp<A: Arithmetic>(x: A) -> A {
     if x < of([88.722_839_355_468_75, 709.782_712_893_384_1]) { y } else { x * infinity }
 }
 
+/// Whether the power of a number is a normal number: such powers are shorter to calculate
+#[inline(always)]
+pub fn has_normal_power<T: Real>(x: T) -> bool {
+    (x > of([-87.0, -708.0])) & (x < of([88.0, 709.0]))
+}
+
 /// eˣ of numbers whose power is a normal number
 #[inline(always)]
-pub(super) fn exp_of_near<A: Arithmetic>(x: A) -> A {
+pub fn exp_of_near<A: Arithmetic>(x: A) -> A {
     let (power, shifted) = shifted_power(x);
     A::new(power.get().raised_by(shifted.get()))
 }
@@ -163,4 +169,10 @@ pub fn exp_m1<A: Arithmetic>(x: A) -> A {
 #[inline(always)]
 pub fn sigmoid<A: Arithmetic>(x: A) -> A {
     A::from_f64(1.0) / (A::from_f64(1.0) + exp(-x))
+}
+
+/// The same of numbers whose negatives have powers that are normal numbers
+#[inline(always)]
+pub fn sigmoid_of_near<A: Arithmetic>(x: A) -> A {
+    A::from_f64(1.0) / (A::from_f64(1.0) + exp_of_near(-x))
 }

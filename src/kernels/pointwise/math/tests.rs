@@ -289,3 +289,41 @@ fn logarithms_of_one_and_a_share_are_those_of_any_number() {
         assert!(apart(ln_1p_of_share(Fused(x)).0, expected) <= 1.0, "{x}");
     }
 }
+
+/// Numbers of all sizes and both signs.
+fn of_all_sizes() -> impl Iterator<Item = f64> {
+    let sizes = (-400..400).map(|power| f64::from(power) * 0.8);
+    let numbers = sizes.flat_map(|power| (0..40).map(move |part| (power + f64::from(part) * 0.0173).exp2()));
+    let near = (-40_000..40_000).map(|part| f64::from(part) * 0.018);
+    numbers.flat_map(|x| [x, -x]).chain(near)
+}
+
+/// A function, and a shorter way to the same for some numbers.
+type Ways<A> = [fn(A) -> A; 2];
+
+/// Checks that the shorter ways of numbers that have them lead to the same bits. Answers how many numbers had one.
+fn shorter<A: Arithmetic>() -> usize {
+    let powers: [Ways<A>; 2] = [[exp, exp_of_near], [|x| sigmoid(-x), |x| sigmoid_of_near(-x)]];
+    let logarithms: [Ways<A>; 3] = [[ln, ln_of_normal], [log_2, log_2_of_normal], [log_10, log_10_of_normal]];
+    let mut count = 0;
+    for x in of_all_sizes() {
+        let x = A::from_f64(x);
+        let has_power = if has_normal_power(x.get()) { &powers[..] } else { &[] };
+        let is_normal = if is_normal_above_zero(x.get()) { &logarithms[..] } else { &[] };
+        for [whole, short] in has_power.iter().chain(is_normal) {
+            let (whole, short) = (whole(x).get().to_f64(), short(x).get().to_f64());
+            assert_eq!(whole.to_bits(), short.to_bits(), "of {}", x.get().to_f64());
+            count += 1;
+        }
+    }
+    count
+}
+
+#[test]
+fn shorter_ways_lead_to_the_same_bits() {
+    let counts = [shorter::<f32>(), shorter::<f64>(), shorter::<Fused<f32>>(), shorter::<Fused<f64>>()];
+    assert!(counts.iter().all(|&count| count > 100_000), "{counts:?}");
+    assert!(!has_normal_power(89.0_f32) && !has_normal_power(-87.5_f32) && !has_normal_power(f64::NAN));
+    assert!(!is_normal_above_zero(1e-40_f32) && !is_normal_above_zero(f64::INFINITY));
+    assert!(!is_normal_above_zero(-1.0_f64) && is_normal_above_zero(f64::MIN_POSITIVE));
+}

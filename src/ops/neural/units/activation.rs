@@ -88,6 +88,18 @@ impl Elementwise for Sigmoid {
         math::sigmoid(x)
     }
 
+    const HAS_NEAR: bool = true;
+
+    #[inline(always)]
+    fn is_near<T: Real>(&self, x: T) -> bool {
+        math::has_normal_power(-x)
+    }
+
+    #[inline(always)]
+    fn near<A: Arithmetic>(&self, x: A) -> A {
+        math::sigmoid_of_near(x)
+    }
+
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         complex::reciprocal(complex::exp(-x) + 1.0)
     }

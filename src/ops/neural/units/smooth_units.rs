@@ -199,6 +199,18 @@ impl Elementwise for Silu {
         x / (A::from_f64(1.0) + math::exp(-x))
     }
 
+    const HAS_NEAR: bool = true;
+
+    #[inline(always)]
+    fn is_near<T: Real>(&self, x: T) -> bool {
+        math::has_normal_power(-x)
+    }
+
+    #[inline(always)]
+    fn near<A: Arithmetic>(&self, x: A) -> A {
+        x / (A::from_f64(1.0) + math::exp_of_near(-x))
+    }
+
     const SLOPE: bool = true;
 
     #[inline(always)]
