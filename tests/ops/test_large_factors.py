@@ -308,6 +308,17 @@ def test_the_rank_of_equations_is_told_where_it_is_near_to_less(dtype):
         assert ((found.solution - wanted).norm() / wanted.norm()).item() < (0.05 if single else 1e-3)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(40, 40), (60, 40), (40, 60)])
+@pytest.mark.parametrize(("share", "rank"), [(6.0, 40), (2.0, 40), (0.5, 39), (0.1, 39)])
+def test_values_just_above_and_below_what_counts_as_nothing(dtype, shape, share, rank):
+    left, right = (L.qr(numbers(side, 40, dtype=dtype))[0] for side in shape)
+    sizes = torch.ones(40, dtype=torch.float64)
+    sizes[-1] = share * max(shape) * torch.finfo(dtype).eps
+    a = left @ (sizes.to(dtype)[:, None] * right.mH)
+    assert L.lstsq(a, numbers(shape[0], 2, dtype=dtype)).rank.item() == rank
+
+
 @pytest.mark.parametrize(
     "dtype, scale",
     [(torch.float64, 1.0), (torch.complex128, 1.0), (torch.float64, 1e-160), (torch.float64, 1e160)],

@@ -15,6 +15,9 @@ const SMALL: usize = 8;
 const NEAR: f64 = 4.0;
 const TURNS: usize = 3;
 
+/// How much of it a number has to be that no singular value is less than, but for what was rounded.
+const SURE: f64 = 1.5;
+
 /// What is no less than the greatest singular value, as a multiple of its estimate.
 const BEYOND: f64 = 2.0;
 
@@ -86,6 +89,9 @@ impl<T: Known> Full<T> {
         if value * (least as f64).sqrt() < bound {
             return None;
         }
+        if full.least_value_at_least(matrix) > SURE * bound {
+            return Some(full);
+        }
         let mut sizes = interrupt::filled(least, <Part<T> as Element>::from_f64(0.0));
         values::singular(matrix, &mut sizes, None);
         let ends = sizes.first().zip(sizes.last()).map(|(first, last)| (first.to_f64(), last.to_f64()));
@@ -124,6 +130,15 @@ impl<T: Known> Full<T> {
             value = value.min(after.sqrt().recip());
         }
         Some(value)
+    }
+
+    /// What no singular value is less than, by the length of all numbers of the inverse.
+    fn least_value_at_least(&self, matrix: ArrayView2<'_, T>) -> f64 {
+        let mut inverse = zeros(matrix.len());
+        match self.invert(matrix, &mut inverse) {
+            true => length(&inverse).recip(),
+            false => 0.0,
+        }
     }
 
     /// Writes the solutions, and says whether there are some.
