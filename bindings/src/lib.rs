@@ -37,8 +37,8 @@ mod _rushlight {
     use super::autograd::anomaly::{is_anomaly_check_nan_enabled, is_anomaly_enabled};
     #[pymodule_export]
     use super::autograd::backward::{
-        accumulate, current_node, current_order, current_run, is_retaining, is_unrestricted, run_backward,
-        undefined_gradient, will_execute,
+        accumulate, current_node, current_order, current_run, gradients, is_retaining, is_unrestricted,
+        run_backward, undefined_gradient, will_execute,
     };
     #[pymodule_export]
     use super::autograd::context::FunctionBase;

@@ -199,6 +199,13 @@ def _run_backward(
     *,
     transform: _int | None = None,
 ) -> tuple[typing.Any, ...]: ...
+def _gradients(
+    output: typing.Any,
+    inputs: typing.Any,
+    retain_graph: _bool | None,
+    create_graph: _bool,
+    allow_unused: _bool | None,
+) -> tuple[typing.Any, ...] | None: ...
 def _accumulate(root: Tensor, retain_graph: typing.Any) -> _bool: ...
 def _is_checkpoint_valid() -> _bool: ...
 def _redispatch(
@@ -329,8 +336,8 @@ def _start_profile(shapes: _bool, stacks: _bool) -> None: ...
 def _stop_profile() -> tuple[list[tuple[typing.Any, ...]], _int]: ...
 def _descend(
     name: _str,
-    numbers: _Floats,
-    toward: tuple[_bool, _float],
+    numbers: tuple[typing.Any, ...],
+    toward: tuple[_bool, typing.Any],
     parameters: typing.Any,
     start: _int,
     state: typing.Any,

@@ -1,5 +1,7 @@
 """`autograd.grad` and its arguments; derivatives of derivatives."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import rushlight as torch
@@ -54,6 +56,26 @@ def test_the_same_input_twice_gives_the_gradient_twice():
     a, b = grad((x * x).sum(), [x, x])
     assert_tensor(a, [2.0, 4.0])
     assert_tensor(b, [2.0, 4.0])
+
+
+class Inputs(NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+@pytest.mark.parametrize("form", [tuple, list, iter, lambda both: Inputs(*both)])
+def test_inputs_may_be_given_in_any_sequence(form):
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    result = grad((x * w).sum(), form([x, w]))
+    assert type(result) is tuple
+    assert_tensor(result[0], [3.0, 4.0])
+    assert_tensor(result[1], [1.0, 2.0])
+
+
+def test_what_is_no_tensor_among_inputs_is_refused():
+    x = leaf(1.0)
+    with raises(RuntimeError, "all inputs have to be Tensors or GradientEdges, but got float"):
+        grad((x * 2).sum(), [x, 3.0])
 
 
 def test_an_unused_input_is_refused():

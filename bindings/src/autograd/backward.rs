@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple};
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::host::register_host;
 use rushlight::graph::{Edge, mode, transform_level, undefined};
@@ -96,7 +96,6 @@ pub(crate) fn listen() {
 )]
 #[expect(clippy::too_many_arguments, reason = "the signature is torch's")]
 pub(crate) fn run_backward<'py>(
-    py: Python<'py>,
     roots: &Bound<'py, PyTuple>,
     gradients: &Bound<'py, PyTuple>,
     retain_graph: Switch,
@@ -117,21 +116,63 @@ pub(crate) fn run_backward<'py>(
     for (index, (root, gradient)) in roots.iter_borrowed().zip(gradients.iter_borrowed()).enumerate() {
         starts.push(start(&root, &gradient, index)?);
     }
-    let wanted = wanted(inputs, accumulate_grad)?;
-    let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
-    let run = Run::begin();
     if let Some(since) = transform {
         transform_level::next_run_is_of(since);
     }
-    let outcome = run_engine(&starts, &wanted, options)
+    let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
+    run_to(&starts, inputs, options, allow_unreachable.0, accumulate_grad)
+}
+
+/// The gradients of an output with respect to one input or some, `create_graph` and all: the common call of `grad`,
+/// without tuples of what is not given. `None`: nothing was done, since somebody is to be shown the call first, or it
+/// has to be looked at more closely.
+#[pyfunction]
+#[pyo3(name = "_gradients")]
+pub(crate) fn gradients<'py>(
+    output: &Bound<'py, PyAny>,
+    inputs: &Bound<'py, PyAny>,
+    retain_graph: Option<Switch>,
+    create_graph: Switch,
+    allow_unused: Option<Switch>,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let Some(root) = as_tensor(output) else { return Ok(None) };
+    let inputs = match (as_tensor(inputs), inputs.cast_exact::<PyTuple>(), inputs.cast_exact::<PyList>()) {
+        (Some(_), ..) => PyTuple::new(inputs.py(), [inputs])?,
+        (_, Ok(inputs), _) => inputs.clone(),
+        (.., Ok(inputs)) => inputs.to_tuple(),
+        _ => return Ok(None),
+    };
+    let is_common = !inputs.is_empty()
+        && inputs.iter_borrowed().all(|input| as_tensor(&input).is_some())
+        && root.transforms() == 0
+        && !is_inside_transform();
+    if !is_common || has_torch_function(output)? || has_torch_function(&inputs)? {
+        return Ok(None);
+    }
+    let start = engine::root(root, None, 0).map_err(raise)?;
+    let create_graph = create_graph.0;
+    let options = Options { retain_graph: retain_graph.map_or(create_graph, |it| it.0), create_graph };
+    run_to(&[start], &inputs, options, allow_unused.is_some_and(|it| it.0), false).map(Some)
+}
+
+/// Runs the engine to inputs, and hands back what reached them.
+fn run_to<'py>(
+    starts: &[(Edge, Tensor)],
+    inputs: &Bound<'py, PyTuple>,
+    options: Options,
+    allow_unreachable: bool,
+    accumulate_grad: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = inputs.py();
+    let wanted = wanted(inputs, accumulate_grad)?;
+    let run = Run::begin();
+    let outcome = run_engine(starts, &wanted, options)
         .and_then(|found| run.finish(py, options.create_graph).map(|()| found));
     if accumulate_grad && options.create_graph {
         warn_of_cycle(py, outcome.is_ok())?;
     }
     let found = outcome?;
-    if !allow_unreachable.0
-        && let Some(index) = found.iter().position(Option::is_none)
-    {
+    if !allow_unreachable && let Some(index) = found.iter().position(Option::is_none) {
         let unused = raise(Error::Unused { index }.into());
         let input = inputs.get_item(index)?;
         let origin = as_tensor(&input).and_then(|input| input.edge().ok().flatten());

@@ -6,6 +6,7 @@ from .._rushlight import (
     Size,
     Tensor,
     _bare,
+    _gradients,
     _handle_torch_function,
     _has_torch_function,
     _inner_leaf,
@@ -95,6 +96,10 @@ def grad(
     >>> torch.autograd.grad(slope, x)
     (tensor(18.),)
     """
+    if grad_outputs is None and only_inputs and not (is_grads_batched or materialize_grads):
+        common = _gradients(outputs, inputs, retain_graph, create_graph, allow_unused)
+        if common is not None:
+            return common
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, "
