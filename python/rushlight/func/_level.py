@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import (
@@ -14,7 +13,9 @@ from .._rushlight import (
     _leads_out,
     _leave_transform,
     _outer,
+    _refuse_saved_tensors_hooks,
     _run_backward,
+    _saved_tensors_hooks_get_disabled_error_message,
     _set_grad_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
@@ -22,7 +23,6 @@ from .._rushlight import (
 )
 from ..autograd.differentiate import _gradients_tuple
 from ..autograd.grad_mode import inference_mode
-from ..autograd.graph import disable_saved_tensors_hooks
 from ..utils._pytree import tree_leaves, tree_map
 
 if TYPE_CHECKING:
@@ -41,20 +41,22 @@ class Level:
     What is recorded inside does not depend on whether the outside records; what comes out does.
     """
 
-    __slots__ = ("_deriving", "_entered", "_without_hooks", "recording", "since")
+    __slots__ = ("_deriving", "_entered", "_refusal", "recording", "since")
     since: int
     recording: bool
-    _deriving: AbstractContextManager[Any]
+    _refusal: str | None
+    _deriving: inference_mode | None
     _entered: dict[int, tuple[Tensor, Tensor]]
 
     def __enter__(self) -> Self:
-        self._without_hooks = disable_saved_tensors_hooks(_HOOKS)
-        self._without_hooks.__enter__()
+        self._refusal = _saved_tensors_hooks_get_disabled_error_message()
+        _refuse_saved_tensors_hooks(_HOOKS)
         # Where the outside infers, the inside still has derivatives, but records nothing for it.
         inferring = is_inference_mode_enabled()
         self.recording = is_grad_enabled() and not inferring
-        self._deriving = inference_mode(False) if inferring else nullcontext()
-        self._deriving.__enter__()
+        self._deriving = inference_mode(False) if inferring else None
+        if self._deriving is not None:
+            self._deriving.__enter__()
         self.since = _enter_transform()
         self._entered = {}
         _set_grad_enabled(True)
@@ -63,8 +65,9 @@ class Level:
     def __exit__(self, *_: object) -> None:
         _leave_transform()
         _set_grad_enabled(self.recording)
-        self._deriving.__exit__(None, None, None)  # where the outside infers it may record all the same
-        self._without_hooks.__exit__(None, None, None)
+        if self._deriving is not None:  # where the outside infers it may record all the same
+            self._deriving.__exit__(None, None, None)
+        _refuse_saved_tensors_hooks(self._refusal)
 
     def enter(self, tensor: Any) -> Tensor:
         """Return the inner leaf of a tensor by which is differentiated."""
@@ -77,10 +80,10 @@ class Level:
         self._entered[id(leaf)] = leaf, tensor
         return leaf
 
-    def admit(self, arguments: Any) -> None:
+    def admit(self, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> None:
         """Let the function write to those of its arguments by which is not differentiated."""
         originals = {id(tensor) for _, tensor in self._entered.values()}
-        for leaf in tree_leaves(arguments):
+        for leaf in tree_leaves((*args, kwargs) if kwargs else args):
             if isinstance(leaf, Tensor) and id(leaf) not in originals:
                 _admit(leaf)
 

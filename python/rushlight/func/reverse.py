@@ -7,7 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, _kept, _leads_out, _outer, is_grad_enabled
-from ..utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
+from ..utils._pytree import tree_flatten, tree_unflatten, treespec_pprint
 from ._arguments import chosen, positions, replaced
 from ._level import Level, gradients
 
@@ -54,14 +54,14 @@ def grad_and_value(
     def wrapper(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         with Level() as level:
             places = positions(argnums, len(args))
-            inner = tree_map(level.enter, chosen(args, places))
-            level.admit((args, kwargs))
-            output = func(*replaced(args, places, inner), **kwargs)
+            given, spec = tree_flatten(chosen(args, places))
+            leaves = [level.enter(leaf) for leaf in given]
+            level.admit(args, kwargs)
+            output = func(*replaced(args, places, tree_unflatten(leaves, spec)), **kwargs)
             aux = None
             if has_aux:
                 output, aux = _pair(output, "grad_and_value(f)(*args)")
             _check_scalar(output)
-            leaves, spec = tree_flatten(inner)
             tracked = level.is_tracked([output])
             # What is kept of the graph may serve the world outside too, through `aux`.
             keeps = tracked or has_aux
@@ -93,11 +93,15 @@ def _vjp_with_argnums(
     """Do what `vjp` does, by the arguments that `argnums` names, or by all of them."""
     with Level() as level:
         if argnums is None:
-            inner = tree_map(level.enter, args)
-            output = func(*inner)
+            given, spec = tree_flatten(args)
         else:
             places = positions(argnums, len(args))
-            inner = tree_map(level.enter, chosen(args, places))
+            given, spec = tree_flatten(chosen(args, places))
+        leaves = [level.enter(leaf) for leaf in given]
+        inner = tree_unflatten(leaves, spec)
+        if argnums is None:
+            output = func(*inner)
+        else:
             level.admit(args)
             output = func(*replaced(args, places, inner))
         rest: tuple[Any, ...] = ()
@@ -106,7 +110,6 @@ def _vjp_with_argnums(
             rest = (level.leave(aux),)
         outputs, output_spec = tree_flatten(output)
         _check_outputs(outputs)
-        leaves, spec = tree_flatten(inner)
         result = level.leave(output)
         # What is pulled back through outlives the transform, and what the function let escape does not.
         outputs, leaves = [*map(_kept, outputs)], [*map(_kept, leaves)]

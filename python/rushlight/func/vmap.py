@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -186,13 +185,19 @@ class _Mapped:
         return _remove_batch_dim(output, number, dim)
 
 
-@contextmanager
-def level(size: int, randomness: str) -> Iterator[int]:
+class level:
     """Map over so many samples as long as the block runs, which gets the number of the mapping."""
-    number = _vmap_increment_nesting(size, randomness)
-    try:
-        yield number
-    finally:
+
+    __slots__ = ("randomness", "size")
+
+    def __init__(self, size: int, randomness: str) -> None:
+        self.size = size
+        self.randomness = randomness
+
+    def __enter__(self) -> int:
+        return _vmap_increment_nesting(self.size, self.randomness)
+
+    def __exit__(self, *_: object) -> None:
         _vmap_decrement_nesting()
 
 
@@ -213,6 +218,9 @@ def _name(func: Callable[..., Any]) -> str:
 
 
 def _check_out_dims(func: Callable[..., Any], out_dims: Dims) -> None:
+    if type(out_dims) is int:
+        return
+
     def check(dim: Any) -> None:
         if dim is not None and not isinstance(dim, int):
             raise ValueError(
@@ -227,26 +235,24 @@ def _entering(
     func: Callable[..., Any], in_dims: Dims, args: tuple[Any, ...]
 ) -> tuple[list[Any], list[int | None], TreeSpec, int]:
     """Return the leaves of the arguments, the dimension of each, their structure, and how many samples."""
-    name = _name(func)
-    call = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
-    if not isinstance(in_dims, int | tuple):
+    if not isinstance(in_dims, _DIMS):
         raise ValueError(
-            f"{call}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
-            f"inputs, got: {type(in_dims)}."
+            f"{_call(func, in_dims)}expected `in_dims` to be int or a (potentially nested) tuple matching "
+            f"the structure of inputs, got: {type(in_dims)}."
         )
     if not args:
         raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
-            "vmap over a function with no inputs. The latter is unsupported."
+            f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
+            "trying to vmap over a function with no inputs. The latter is unsupported."
         )
     leaves, spec = tree_flatten(args)
     dims = _broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
-            f"{call}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
-            f"{tree_structure(in_dims)} but inputs has structure {spec}."
+            f"{_call(func, in_dims)}in_dims is not compatible with the structure of `inputs`. in_dims has "
+            f"structure {tree_structure(in_dims)} but inputs has structure {spec}."
         )
-    dims = [_in_dim(call, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
+    dims = [_in_dim(func, in_dims, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
     sizes = [leaf.size(dim) for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
@@ -258,24 +264,34 @@ def _entering(
     return leaves, dims, spec, sizes[0]
 
 
-def _in_dim(call: str, leaf: Any, dim: Any) -> int | None:
+# What `in_dims` may be.
+_DIMS = (int, tuple)
+
+
+def _call(func: Callable[..., Any], in_dims: Dims) -> str:
+    """Return what errors begin with."""
+    return f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
+
+
+def _in_dim(func: Callable[..., Any], in_dims: Dims, leaf: Any, dim: Any) -> int | None:
     """Return the dimension, counted from the first."""
     if dim is None:
         return None
     if not isinstance(dim, int):
         raise ValueError(
-            f"{call}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
+            f"{_call(func, in_dims)}Got in_dim={dim} for an input but in_dim must be either an integer "
+            "dimension or None."
         )
     if not isinstance(leaf, Tensor):
         raise ValueError(
-            f"{call}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over "
-            "non-Tensor arguments, please use None as the respective in_dim"
+            f"{_call(func, in_dims)}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
+            "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
         )
     ndim = leaf.dim()
     if not -ndim <= dim < ndim:
         raise ValueError(
-            f"{call}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {ndim} so "
-            f"expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
+            f"{_call(func, in_dims)}Got in_dim={dim} for some input, but that input is a Tensor of "
+            f"dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
         )
     return dim % ndim if dim < 0 else dim
 

@@ -20,7 +20,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any
 
 from .._lazy import on_first_use
-from ._pytree_nodes import _BUILT_IN, _DICTIONARIES, SUPPORTED_NODES, _is_leaf, _node_type
+from ._pytree_nodes import _BUILT_IN, _DICTIONARIES, SUPPORTED_NODES, _definition, _is_leaf, _node_type
 from ._pytree_nodes import BUILTIN_TYPES as BUILTIN_TYPES
 from ._pytree_nodes import GetAttrKey as GetAttrKey
 from ._pytree_nodes import MappingKey as MappingKey
@@ -73,8 +73,12 @@ class TreeSpec:
         self._context = context
         self._children = children_specs
         self.num_children = len(children_specs)
-        self.num_nodes: int = 1 + sum(child.num_nodes for child in children_specs)
-        self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in children_specs)
+        nodes, leaves = 1, 0
+        for child in children_specs:
+            nodes += child.num_nodes
+            leaves += child.num_leaves
+        self.num_nodes: int = nodes
+        self.num_leaves: int = 1 if type is None else leaves
 
     @property
     def context(self) -> Context:
@@ -199,14 +203,18 @@ def tree_flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) 
     return leaves, _flatten(tree, is_leaf, leaves)
 
 
+# There is nothing by which two of them differ.
+_LEAF = LeafSpec()
+
+
 def _flatten(node: PyTree, is_leaf: Callable[[PyTree], bool] | None, leaves: list[Any]) -> TreeSpec:
     # No function within a function: one that calls itself is a cycle, which would keep the leaves.
-    if _is_leaf(node, is_leaf):
+    definition = None if is_leaf is not None and is_leaf(node) else _definition(node)
+    if definition is None:
         leaves.append(node)
-        return LeafSpec()
-    node_type = _node_type(node)
-    children, context = SUPPORTED_NODES[node_type].flatten_fn(node)
-    return TreeSpec(node_type, context, [_flatten(child, is_leaf, leaves) for child in children])
+        return _LEAF
+    children, context = definition.flatten_fn(node)
+    return TreeSpec(definition.type, context, [_flatten(child, is_leaf, leaves) for child in children])
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
@@ -220,16 +228,28 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
 
 def tree_iter(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> Iterator[Any]:
     """Return the leaves, one after another."""
-    if _is_leaf(tree, is_leaf):
+    definition = None if is_leaf is not None and is_leaf(tree) else _definition(tree)
+    if definition is None:
         yield tree
         return
-    for child in SUPPORTED_NODES[_node_type(tree)].flatten_fn(tree)[0]:
+    for child in definition.flatten_fn(tree)[0]:
         yield from tree_iter(child, is_leaf)
 
 
 def tree_leaves(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> list[Any]:
     """Return the leaves in a list."""
-    return list(tree_iter(tree, is_leaf))
+    leaves: list[Any] = []
+    _collect(tree, is_leaf, leaves)
+    return leaves
+
+
+def _collect(node: PyTree, is_leaf: Callable[[PyTree], bool] | None, leaves: list[Any]) -> None:
+    definition = None if is_leaf is not None and is_leaf(node) else _definition(node)
+    if definition is None:
+        leaves.append(node)
+        return
+    for child in definition.flatten_fn(node)[0]:
+        _collect(child, is_leaf, leaves)
 
 
 def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
@@ -250,6 +270,8 @@ def tree_map(
 ) -> PyTree:
     """A container of the same structure with what `func` makes of the leaves; further containers give further
     arguments."""
+    if not rests and _is_leaf(tree, is_leaf):
+        return func(tree)
     leaves, spec = tree_flatten(tree, is_leaf)
     return spec.unflatten(map(func, leaves, *(spec.flatten_up_to(rest) for rest in rests)))
 
@@ -349,6 +371,8 @@ def _broadcast_to_and_flatten(
     tree: PyTree, treespec: TreeSpec, is_leaf: Callable[[PyTree], bool] | None = None
 ) -> list[Any] | None:
     """For each leaf of the structure the leaf of `tree` that is there or above; `None` if they do not fit."""
+    if _is_leaf(tree, is_leaf):
+        return [tree] * treespec.num_leaves
     full = treespec.unflatten([0] * treespec.num_leaves)
     leaves, spec = tree_flatten(tree, is_leaf)
     try:

@@ -201,15 +201,24 @@ def is_namedtuple_instance(node: object) -> bool:
     return is_namedtuple_class(type(node))
 
 
-def _node_type(tree: Any) -> Any:
+def _definition(tree: Any) -> NodeDef | None:
+    """Return how a container is taken apart; `None` for what is none."""
     cls = type(tree)
-    if cls in SUPPORTED_NODES:
-        return cls
+    found = SUPPORTED_NODES.get(cls)
+    if found is not None or not issubclass(cls, tuple):
+        return found
     if cls in _NAMED_RESULTS:
         register_pytree_node(cls, lambda node: (list(node), None), lambda children, _: cls(children))
-        return cls
-    return namedtuple if is_namedtuple_instance(tree) else cls
+        return SUPPORTED_NODES[cls]
+    return SUPPORTED_NODES.get(namedtuple) if is_namedtuple_class(cls) else None
+
+
+def _node_type(tree: Any) -> Any:
+    definition = _definition(tree)
+    if definition is not None:
+        return definition.type
+    return namedtuple if is_namedtuple_instance(tree) else type(tree)
 
 
 def _is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
-    return (is_leaf is not None and is_leaf(tree)) or _node_type(tree) not in SUPPORTED_NODES
+    return (is_leaf is not None and is_leaf(tree)) or _definition(tree) is None

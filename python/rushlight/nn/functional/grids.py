@@ -36,32 +36,35 @@ _ALIGNMENT = (
 
 
 def _check(input: Tensor, grid: Tensor, mode: str) -> None:
-    sizes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+    sizes, places = input.shape, grid.shape
+    rank = len(sizes)
+
+    def seen() -> str:
+        return f"input with sizes {list(sizes)} and grid with sizes {list(places)}"
+
     if input.size(0) != grid.size(0):
         raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}"
+            f"grid_sampler(): expected grid and input to have same batch size, but got {seen()}"
         )
-    if grid.shape[-1] != input.dim() - 2:
+    if places[-1] != rank - 2:
         raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid "
-            f"with sizes {list(grid.shape)}"
+            f"grid_sampler(): expected grid to have size {rank - 2} in last dimension, but got grid with "
+            f"sizes {list(places)}"
         )
-    if input.dim() not in (4, 5) or input.dim() != grid.dim():
-        wanted = 4 if input.dim() == 4 else 5
+    if rank not in (4, 5) or rank != len(places):
         raise RuntimeError(
-            f"grid_sampler(): expected {wanted}D input and grid with same number of dimensions, but got "
-            f"{sizes}"
+            f"grid_sampler(): expected {4 if rank == 4 else 5}D input and grid with same number of "
+            f"dimensions, but got {seen()}"
         )
-    for dim, size in enumerate(input.shape[2:], 2):
-        if size == 0:
-            raise RuntimeError(
-                "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
-                f"{list(input.shape)} with dimension {dim} being empty"
-            )
-    if mode == "bicubic" and input.dim() == 5:
+    if 0 in sizes[2:]:
+        raise RuntimeError(
+            "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+            f"{list(sizes)} with dimension {sizes.index(0, 2)} being empty"
+        )
+    if mode == "bicubic" and rank == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     if not input.is_floating_point():
-        kernel = "grid_sampler_2d_cpu_kernel_impl" if input.dim() == 4 else "grid_sampler3d_cpu"
+        kernel = "grid_sampler_2d_cpu_kernel_impl" if rank == 4 else "grid_sampler3d_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
     if input.dtype != grid.dtype:
         names = [scalar_name(x) for x in (input, grid)]
