@@ -31,7 +31,7 @@ THREADED = -- thread parallel arena sharing storage schedule
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test build quick wheel wheels docs fmt lint stubs bench survey fuzz sanitize models ci parity ecosystem \
+.PHONY: help demo test build quick wheel wheels docs fmt lint stubs bench instructions survey fuzz sanitize models ci parity ecosystem \
   licenses clean
 
 help:  ## List the targets
@@ -79,8 +79,11 @@ stubs: $(STAMPS)/python-lint build  ## Write python/rushlight/_rushlight.pyi ane
 	$(BIN)/python tools/stubs.py
 	$(STUBTEST)
 
-bench: build  ## Measure (beside torch, with PY=a python that has it) and write docs/benchmarks.md
+bench: build $(STAMPS)/python-wheel  ## Measure (beside torch, with PY=a python that has it) and write docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py $(if $(PY),--reference $(PY))
+
+instructions: build  ## Count what hot paths run, and fail if any takes 3% more than benchmarks/instructions.json says
+	$(BIN)/python benchmarks/instructions.py --check
 
 survey: build  ## Time hundreds of small programs beside torch, PY=a python that has it, and write docs/speed.md
 	@test -n "$(PY)" || { echo "make survey PY=/path/to/a/python-with-torch"; exit 2; }
@@ -97,7 +100,7 @@ sanitize: models  ## Run the models, and the engine's tests with AddressSanitize
 models:  ## Try orders of what threads do together (tests/models): RUSHLIGHT_ORDERS of each, or 1000
 	cd tests/models && cargo test --locked
 
-ci: lint test  ## What continuous integration runs: lint, then test
+ci: lint instructions test  ## What continuous integration runs: lint, instructions counted, then test
 
 parity:  ## Run the tests of behaviour against torch itself: PY=a python that has torch, pytest and pytest-timeout
 	@test -n "$(PY)" || { echo "make parity PY=/path/to/python-with-torch-and-pytest"; exit 2; }

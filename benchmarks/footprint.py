@@ -153,6 +153,7 @@ def wheel_sizes() -> tuple[int, int]:
         command = [sys.executable, "-m", "maturin", "build", *packed, "--out", folder]
         subprocess.run(command, cwd=ROOT, check=True)
         (wheel,) = Path(folder).glob("*.whl")
+        subprocess.run([sys.executable, ROOT / "tools" / "repack.py", wheel], check=True)
         with zipfile.ZipFile(wheel) as archive:
             return wheel.stat().st_size, sum(entry.file_size for entry in archive.infolist())
 

@@ -1,11 +1,13 @@
 """The benchmarks measure what is there: each of their cases runs (how fast, no test asks)."""
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
 import rushlight
 from cases import EVERY_CASE, Case
+from instructions import HOT, KEPT, NotCounted, counted, grown
 from steps import STEPS
 from steps_worker import with_torch
 from survey import measured, summary, wins_of_torch
@@ -51,6 +53,34 @@ def test_every_step_is_there_for_what_is_compared_with():
         node.name for node in ast.parse(source.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)
     }
     assert {function for function, _ in STEPS.values()} <= there
+
+
+def counted_here(code):
+    try:
+        return counted(Case(code, "x = torch.ones(2, 2); y = torch.ones(2, 2)"), calls=2)
+    except NotCounted as reason:
+        pytest.skip(str(reason))
+
+
+def test_instructions_are_those_of_the_module_and_the_same_every_time():
+    one, again = counted_here("x + y"), counted_here("x + y")
+    assert 100 < 0.99 * one < again < 1.01 * one
+    assert counted_here("pass") == 0
+    assert 1.9 * one < counted_here("x + y; x + y") < 2.1 * one
+
+
+def test_hot_paths_are_counted_and_kept():
+    kept = json.loads(KEPT.read_text("utf-8"))
+    assert kept["instructions"].keys() == {case.title for case in HOT}
+    assert len(HOT) >= 12
+    assert kept["compiler"].startswith("rustc ")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "more"), [(1000, 1000, False), (1000, 1030, False), (1000, 1031, True)]
+)
+def test_three_per_cent_more_are_too_many(before, now, more):
+    assert grown(before, now) is more
 
 
 class Taking:
