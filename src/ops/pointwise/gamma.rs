@@ -31,6 +31,7 @@ impl Elementwise for Lgamma {
     const NODE: &'static str = "LgammaBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const VECTOR: Vectors = Vectors::All;
+    const RARE: bool = true;
     const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.

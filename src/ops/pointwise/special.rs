@@ -112,6 +112,7 @@ impl Elementwise for Ndtri {
     const NODE: &'static str = "SpecialNdtriBackward0";
     const KEEPS: Keeps = Keeps::Output;
     const VECTOR: Vectors = Vectors::All;
+    const RARE: bool = true;
     const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
@@ -166,6 +167,7 @@ impl Elementwise for Sinc {
     const COMPLEX: bool = true;
 
     const VECTOR: Vectors = Vectors::All;
+    const RARE: bool = true;
     const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
