@@ -124,18 +124,6 @@ impl Elementwise for Log {
         math::ln(x)
     }
 
-    const HAS_NEAR: bool = true;
-
-    #[inline(always)]
-    fn is_near<T: Real>(&self, x: T) -> bool {
-        math::is_normal_above_zero(x)
-    }
-
-    #[inline(always)]
-    fn near<A: Arithmetic>(&self, x: A) -> A {
-        math::ln_of_normal(x)
-    }
-
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.ln()
     }
@@ -162,18 +150,6 @@ impl Elementwise for Log2 {
         math::log_2(x)
     }
 
-    const HAS_NEAR: bool = true;
-
-    #[inline(always)]
-    fn is_near<T: Real>(&self, x: T) -> bool {
-        math::is_normal_above_zero(x)
-    }
-
-    #[inline(always)]
-    fn near<A: Arithmetic>(&self, x: A) -> A {
-        math::log_2_of_normal(x)
-    }
-
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
         x.ln() / LN_2
     }
@@ -198,18 +174,6 @@ impl Elementwise for Log10 {
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::log_10(x)
-    }
-
-    const HAS_NEAR: bool = true;
-
-    #[inline(always)]
-    fn is_near<T: Real>(&self, x: T) -> bool {
-        math::is_normal_above_zero(x)
-    }
-
-    #[inline(always)]
-    fn near<A: Arithmetic>(&self, x: A) -> A {
-        math::log_10_of_normal(x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {

@@ -243,18 +243,6 @@ impl Elementwise for Logit {
         math::ln(x / (one - x))
     }
 
-    const HAS_NEAR: bool = true;
-
-    #[inline(always)]
-    fn is_near<T: Real>(&self, x: T) -> bool {
-        self.eps.is_none() & math::is_normal_above_zero(x) & (x < T::ONE)
-    }
-
-    #[inline(always)]
-    fn near<A: Arithmetic>(&self, x: A) -> A {
-        math::ln_of_normal(x / (A::from_f64(1.0) - x))
-    }
-
     const SLOPE: bool = true;
 
     #[inline(always)]

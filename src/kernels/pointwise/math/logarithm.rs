@@ -4,7 +4,7 @@ use std::f64::consts::{LOG2_E, LOG10_E};
 
 use super::exponential::{LN_2_HIGH, LN_2_LOW};
 use super::{Arithmetic, exact_sum, of, polynomial};
-use crate::dtype::{Complex, Real};
+use crate::dtype::Complex;
 
 /// (ln(1 + x) - x + x²/2)/x³ for 1 + x from √½ to √2, to 2⁻³⁰
 const LN_SINGLE: [f64; 9] = [
@@ -56,20 +56,6 @@ fn parts_of_logarithm<A: Arithmetic>(x: A) -> (A, A, A) {
     (f, rest_of_logarithm(f), n)
 }
 
-/// The same for normal numbers above zero
-#[inline(always)]
-fn parts_of_normal<A: Arithmetic>(x: A) -> (A, A, A) {
-    let (m, n) = x.mantissa_and_exponent();
-    let f = m - A::from_f64(1.0);
-    (f, rest_of_logarithm(f), n)
-}
-
-/// Whether a number is normal and above zero: logarithms of such numbers are shorter to calculate
-#[inline(always)]
-pub fn is_normal_above_zero<T: Real>(x: T) -> bool {
-    (x >= num_traits::Float::min_positive_value()) & (x < num_traits::Float::infinity())
-}
-
 /// ln(1 + f) - f for 1 + f from √½ to √2
 #[inline(always)]
 fn rest_of_logarithm<A: Arithmetic>(f: A) -> A {
@@ -107,54 +93,26 @@ pub fn ln<A: Arithmetic>(x: A) -> A {
     with_limits(x, joined(n, f, r))
 }
 
-/// ln x of normal numbers above zero
+/// The logarithm to another base: of e in two parts, and of two in two parts.
 #[inline(always)]
-pub fn ln_of_normal<A: Arithmetic>(x: A) -> A {
-    let (f, r, n) = parts_of_normal(x);
-    joined(n, f, r)
-}
-
-/// (n ln 2 + f + r) log e, of log e in two parts, and of log 2 in two parts
-#[inline(always)]
-fn to_base<A: Arithmetic>((f, r, n): (A, A, A), e: [A; 2], two: [A; 2]) -> A {
+fn to_base<A: Arithmetic>(x: A, e: [A; 2], two: [A; 2]) -> A {
+    let (f, r, n) = parts_of_logarithm(x);
     let (t, rest) = f.exact_product(e[0]);
     let rest = r.times_plus(e[0], f.times_plus(e[1], rest));
     let (sum, lost) = exact_sum(n * two[0], t);
-    sum + (lost + n.times_plus(two[1], rest))
-}
-
-#[inline(always)]
-fn to_base_two<A: Arithmetic>(parts: (A, A, A)) -> A {
-    to_base(parts, [A::from_f64(LOG2_E), of(LOG2_E_LOW)], [A::from_f64(1.0), A::from_f64(0.0)])
-}
-
-#[inline(always)]
-fn to_base_ten<A: Arithmetic>(parts: (A, A, A)) -> A {
-    to_base(parts, [A::from_f64(LOG10_E), of(LOG10_E_LOW)], [of(LOG10_2_HIGH), of(LOG10_2_LOW)])
+    with_limits(x, sum + (lost + n.times_plus(two[1], rest)))
 }
 
 /// log₂ x
 #[inline(always)]
 pub fn log_2<A: Arithmetic>(x: A) -> A {
-    with_limits(x, to_base_two(parts_of_logarithm(x)))
-}
-
-/// log₂ x of normal numbers above zero
-#[inline(always)]
-pub fn log_2_of_normal<A: Arithmetic>(x: A) -> A {
-    to_base_two(parts_of_normal(x))
+    to_base(x, [A::from_f64(LOG2_E), of(LOG2_E_LOW)], [A::from_f64(1.0), A::from_f64(0.0)])
 }
 
 /// log₁₀ x
 #[inline(always)]
 pub fn log_10<A: Arithmetic>(x: A) -> A {
-    with_limits(x, to_base_ten(parts_of_logarithm(x)))
-}
-
-/// log₁₀ x of normal numbers above zero
-#[inline(always)]
-pub fn log_10_of_normal<A: Arithmetic>(x: A) -> A {
-    to_base_ten(parts_of_normal(x))
+    to_base(x, [A::from_f64(LOG10_E), of(LOG10_E_LOW)], [of(LOG10_2_HIGH), of(LOG10_2_LOW)])
 }
 
 /// ln (1 + x), without the cancellation near zero

@@ -30,10 +30,7 @@ pub use exponential::{exp, exp_2, exp_m1, exp_of_near, has_normal_power, sigmoid
 pub use gamma::{digamma, lgamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse::{acos, asin, atan, atan2};
-pub use logarithm::{
-    entropy, is_normal_above_zero, ln, ln_1p, ln_1p_of_share, ln_of_normal, log_2, log_2_of_normal, log_10,
-    log_10_of_normal, log_add_exp,
-};
+pub use logarithm::{entropy, ln, ln_1p, ln_1p_of_share, log_2, log_10, log_add_exp};
 pub use oscillating::bessel;
 pub use power::{hypot, pow};
 pub use quotient::{floor_quotient, fmod, is_large_quotient, remainder};

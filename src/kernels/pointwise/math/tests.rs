@@ -304,13 +304,11 @@ type Ways<A> = [fn(A) -> A; 2];
 /// Checks that the shorter ways of numbers that have them lead to the same bits. Answers how many numbers had one.
 fn shorter<A: Arithmetic>() -> usize {
     let powers: [Ways<A>; 2] = [[exp, exp_of_near], [|x| sigmoid(-x), |x| sigmoid_of_near(-x)]];
-    let logarithms: [Ways<A>; 3] = [[ln, ln_of_normal], [log_2, log_2_of_normal], [log_10, log_10_of_normal]];
     let mut count = 0;
     for x in of_all_sizes() {
         let x = A::from_f64(x);
         let has_power = if has_normal_power(x.get()) { &powers[..] } else { &[] };
-        let is_normal = if is_normal_above_zero(x.get()) { &logarithms[..] } else { &[] };
-        for [whole, short] in has_power.iter().chain(is_normal) {
+        for [whole, short] in has_power {
             let (whole, short) = (whole(x).get().to_f64(), short(x).get().to_f64());
             assert_eq!(whole.to_bits(), short.to_bits(), "of {}", x.get().to_f64());
             count += 1;
@@ -322,8 +320,6 @@ fn shorter<A: Arithmetic>() -> usize {
 #[test]
 fn shorter_ways_lead_to_the_same_bits() {
     let counts = [shorter::<f32>(), shorter::<f64>(), shorter::<Fused<f32>>(), shorter::<Fused<f64>>()];
-    assert!(counts.iter().all(|&count| count > 100_000), "{counts:?}");
+    assert!(counts.iter().all(|&count| count > 50_000), "{counts:?}");
     assert!(!has_normal_power(89.0_f32) && !has_normal_power(-87.5_f32) && !has_normal_power(f64::NAN));
-    assert!(!is_normal_above_zero(1e-40_f32) && !is_normal_above_zero(f64::INFINITY));
-    assert!(!is_normal_above_zero(-1.0_f64) && is_normal_above_zero(f64::MIN_POSITIVE));
 }
