@@ -90,6 +90,14 @@ def outcome(make, compiling, capsys, calls=20):
     return found, capsys.readouterr().out, compiled
 
 
+def same_outcome(make, capsys):
+    """Compare all that a function returns, prints and leaves behind with what it does compiled; return the latter."""
+    plain, printed, _ = outcome(make, False, capsys)
+    own, own_printed, compiled = outcome(make, True, capsys)
+    assert own == plain and own_printed == printed
+    return compiled
+
+
 class Meter:
     """Averages numbers, as programs of today do."""
 

@@ -226,7 +226,10 @@ impl Inner {
             Source::Made(index) => wrap(py, made[index].clone()),
         });
         let answer = self.answer.build(py, &mut tensors)?;
-        self.finish.as_ref().map_or(Ok(answer.clone()), |finish| finish.bind(py).call1((answer,)))
+        match &self.finish {
+            Some(finish) => finish.bind(py).call1((answer,)),
+            None => Ok(answer),
+        }
     }
 }
 
@@ -270,7 +273,7 @@ impl Compiled {
     ) -> PyResult<Option<(usize, Bound<'py, PyAny>)>> {
         let Some(batch) = batches.first() else { return Ok(None) };
         let py = batch.py();
-        let (mut done, mut answer) = (0, None);
+        let (mut done, mut last, mut answer) = (0, None, None);
         let is_seamless = batches.len() == 1 && self.0.program.is_seamless();
         while done < count {
             let from = (first + done) % batches.len();
@@ -281,13 +284,20 @@ impl Compiled {
                 false => self.0.runs(py, in_turn, at_once)?,
             };
             done += more;
-            if let Some((known, made)) = made {
+            last = made.or(last);
+            // What is still to be done after a run is done before the next.
+            if self.0.finish.is_some()
+                && let Some((known, made)) = last.take()
+            {
                 answer = Some(self.0.answer_of(py, &known, &made)?);
             }
             if more < at_once {
                 break;
             }
             py.check_signals()?;
+        }
+        if let Some((known, made)) = last {
+            answer = Some(self.0.answer_of(py, &known, &made)?);
         }
         Ok(answer.map(|answer| (done, answer)))
     }

@@ -9,6 +9,7 @@ use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::kernels::vector::{self, Function};
 use crate::ops::creation::copy;
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// `f` of the elements of tensors of one floating-point type and one shape, in order, if they are such.
@@ -35,7 +36,9 @@ pub(crate) fn fused_numbers<const N: usize>(
     x: &Array,
     others: [&Array; N],
 ) -> Result<Option<Array>> {
-    let is_fit = |other: &&Array| other.dtype == x.dtype && binary::goes_into(other, x);
+    let is_fit = |other: &&Array| {
+        other.dtype == x.dtype && shape::is_expandable(other.layout.shape(), x.layout.shape())
+    };
     if !are_alike(x, &[]) || !others.iter().all(is_fit) {
         return Ok(None);
     }

@@ -129,6 +129,15 @@ pub fn is_expandable(from: &[usize], to: &[usize]) -> bool {
     from.len() <= to.len() && from.iter().rev().zip(to.iter().rev()).all(|(&a, &b)| a == b || a == 1)
 }
 
+/// Refuses to expand to the shape of a result what cannot be.
+pub fn check_expandable(from: &[usize], to: &[usize]) -> Result<()> {
+    if is_expandable(from, to) {
+        return Ok(());
+    }
+    let broadcast = broadcast(to, from)?.to_vec();
+    Err(Error::OutputShape { output: to.to_vec(), broadcast }.into())
+}
+
 /// Strides with which elements of `shape` stand for the larger shape `target`: zero where one
 /// element serves many. The caller has checked `is_expandable`.
 pub fn expanded_strides(shape: &[usize], strides: &[usize], target: &[usize]) -> Dims {

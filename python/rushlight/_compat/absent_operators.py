@@ -82,7 +82,8 @@ _NAMES = (
 
 def operator(name: str) -> Any:
     """Return the operator of a name by its handle, or if it has none what refuses to be called."""
-    return getattr(ops.aten, name) if hasattr(ops.aten, name) else __getattr__(name)
+    found = getattr(ops.aten, name, None)
+    return __getattr__(name) if found is None else found
 
 
 def __getattr__(name: str) -> Any:

@@ -209,7 +209,7 @@ _LEAF = LeafSpec()
 
 def _flatten(node: PyTree, is_leaf: Callable[[PyTree], bool] | None, leaves: list[Any]) -> TreeSpec:
     # No function within a function: one that calls itself is a cycle, which would keep the leaves.
-    definition = None if is_leaf is not None and is_leaf(node) else _definition(node)
+    definition = _definition(node, is_leaf)
     if definition is None:
         leaves.append(node)
         return _LEAF
@@ -228,7 +228,7 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
 
 def tree_iter(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> Iterator[Any]:
     """Return the leaves, one after another."""
-    definition = None if is_leaf is not None and is_leaf(tree) else _definition(tree)
+    definition = _definition(tree, is_leaf)
     if definition is None:
         yield tree
         return
@@ -244,7 +244,7 @@ def tree_leaves(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -
 
 
 def _collect(node: PyTree, is_leaf: Callable[[PyTree], bool] | None, leaves: list[Any]) -> None:
-    definition = None if is_leaf is not None and is_leaf(node) else _definition(node)
+    definition = _definition(node, is_leaf)
     if definition is None:
         leaves.append(node)
         return
@@ -389,10 +389,10 @@ def tree_leaves_with_path(
     """Return the leaves, each with the keys that lead to it."""
 
     def walk(path: tuple[Any, ...], node: PyTree) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        if _is_leaf(node, is_leaf):
+        definition = _definition(node, is_leaf)
+        if definition is None:
             yield path, node
             return
-        definition = SUPPORTED_NODES[_node_type(node)]
         if definition.flatten_with_keys_fn is None:
             raise ValueError(
                 f"Did not find a flatten_with_keys_fn for type: {definition.type}. Please pass a "

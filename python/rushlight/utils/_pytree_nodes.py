@@ -201,8 +201,10 @@ def is_namedtuple_instance(node: object) -> bool:
     return is_namedtuple_class(type(node))
 
 
-def _definition(tree: Any) -> NodeDef | None:
-    """Return how a container is taken apart; `None` for what is none."""
+def _definition(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> NodeDef | None:
+    """Return how a container is taken apart; `None` for what is none, or is said to be none."""
+    if is_leaf is not None and is_leaf(tree):
+        return None
     cls = type(tree)
     found = SUPPORTED_NODES.get(cls)
     if found is not None or not issubclass(cls, tuple):
@@ -221,4 +223,4 @@ def _node_type(tree: Any) -> Any:
 
 
 def _is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
-    return (is_leaf is not None and is_leaf(tree)) or _definition(tree) is None
+    return _definition(tree, is_leaf) is None

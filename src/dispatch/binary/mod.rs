@@ -31,7 +31,7 @@ use crate::ops::creation::copy;
 use crate::shape;
 use crate::tensor::{Array, Mapping, Tensor};
 
-pub(crate) use numbers::{combine, expanded, goes_into, settled_beside};
+pub(crate) use numbers::{combine, expanded, settled_beside};
 use numbers::{forward, sizes_first};
 pub(crate) use operation::floating;
 pub use operation::{Elementwise2, Loop, Needs};
@@ -204,11 +204,7 @@ fn fitted(target: &Array, right: &Numbers, dtype: DType) -> Result<Numbers> {
         _ => None,
     };
     overlapping.map_or(Ok(()), |array| target.check_read(array))?;
-    let broadcast = shape::broadcast(target.layout.shape(), right.shape())?;
-    if broadcast.as_slice() != target.layout.shape() {
-        let output = target.layout.shape().to_vec();
-        return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
-    }
+    shape::check_expandable(right.shape(), target.layout.shape())?;
     if !dtype.can_cast(target.dtype) {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }

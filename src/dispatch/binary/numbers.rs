@@ -362,23 +362,13 @@ fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
     left.repeated_element().map(|element| (Numbers::Scalar(element), b.clone()))
 }
 
-/// Whether an array is shown in the shape of another when the two are broadcast.
-pub(crate) fn goes_into(array: &Array, other: &Array) -> bool {
-    let (shape, wanted) = (array.layout.shape(), other.layout.shape());
-    shape.len() <= wanted.len()
-        && shape.iter().rev().zip(wanted.iter().rev()).all(|(&size, &wanted)| size == 1 || size == wanted)
-}
-
 /// The array shown in a larger shape, that of a result.
 pub(crate) fn expanded(array: &Array, shape: &[usize]) -> Result<Array> {
     if array.layout.shape() == shape {
         return Ok(array.clone());
     }
     shape::counted(shape)?;
-    if !shape::is_expandable(array.layout.shape(), shape) {
-        let broadcast = shape::broadcast(shape, array.layout.shape())?.to_vec();
-        return Err(Error::OutputShape { output: shape.to_vec(), broadcast }.into());
-    }
+    shape::check_expandable(array.layout.shape(), shape)?;
     let strides = shape::expanded_strides(array.layout.shape(), array.layout.strides(), shape);
     Ok(array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset())?))
 }

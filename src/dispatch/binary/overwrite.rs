@@ -1,7 +1,7 @@
 //! Writes: the function of elements and others in the place of the elements.
 
 use super::Elementwise2;
-use super::numbers::{Beside, Vector, expanded, forward, goes_into};
+use super::numbers::{Beside, Vector, expanded, forward};
 use crate::dispatch::in_place::repeated;
 use crate::dispatch::operand::Numbers;
 use crate::dtype::{DType, Element, Real, Scalar};
@@ -73,7 +73,7 @@ fn replaced<T: Element>(target: &Array, b: Second<'_>, f: impl Fn(T, T) -> T + C
         return target.overwrite_stretches(&|elements| map::map_slice_in_place(elements, move |a| f(a, b)));
     }
     match b {
-        Second::Array(b) if b.dtype == T::DTYPE && goes_into(b, target) => {
+        Second::Array(b) if b.dtype == T::DTYPE => {
             let Ok(shown) = expanded(b, target.layout.shape()) else { return false };
             target.overwrite_slice([b], |elements| zip::zip_in_place(elements, &shown.strided::<T>(), f))
         }
