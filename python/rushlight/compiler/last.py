@@ -22,6 +22,8 @@ def add_last(finder: Finder, body: list[ast.stmt], found: dict[Position, tuple[P
     if isinstance(rest[-1], ast.Return):
         handed = rest[-1].value
         rest.pop()
+    if not _is_handed(handed):
+        return
     numbers = {
         target.id
         for one in body
@@ -33,7 +35,7 @@ def add_last(finder: Finder, body: list[ast.stmt], found: dict[Position, tuple[P
     for statement in reversed(rest):
         parts = Parts()
         left = _as_it_is(finder, statement, numbers, parts)
-        if left is None or not _is_handed(handed, parts):
+        if left is None:
             break
         last.insert(0, (statement, parts, left))
     waits = [position(statement) in found for statement, _, _ in last]
@@ -90,15 +92,15 @@ def _takes_out(node: ast.AST) -> bool:
             return False
 
 
-def _is_handed(node: ast.expr | None, parts: Parts) -> bool:
-    """Tell whether what is returned is the same before and after a statement that is given this."""
+def _is_handed(node: ast.expr | None) -> bool:
+    """Tell whether what is returned is the same before and after the last statements."""
     match node:
         case None | ast.Constant() | ast.Name():
             return True
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Dict(values=items):
             keys = node.keys if isinstance(node, ast.Dict) else []
             return all(isinstance(key, ast.Constant) for key in keys) and all(
-                _is_handed(item, parts) for item in items
+                _is_handed(item) for item in items
             )
         case _:
             return False
