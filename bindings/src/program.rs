@@ -1,6 +1,7 @@
 //! Recorded programs as `rushlight.compiler` makes and runs them: a recording, the program that comes of it, and
 //! what it takes for that to be run in the place of a function.
 
+mod call;
 mod checks;
 mod difference;
 mod exported;
@@ -20,10 +21,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dispatch::{default_dtype, long_work};
-use rushlight::dtype::DType;
-use rushlight::graph::mode::{self, Flags};
-use rushlight::graph::observe::anomaly;
-use rushlight::kernels::parallel;
 use rushlight::ops::composite::moments;
 use rushlight::program::portable::{Source, Written};
 use rushlight::program::{Again, Apart, Number, Program};
@@ -31,42 +28,15 @@ use rushlight::{Error, Tensor};
 
 use crate::error::{carry, raise};
 use crate::interpreter::origin::describe;
-use crate::overrides;
 use crate::tensor::object::{as_tensor, wrap};
 use crate::values::memory::copied;
-use checks::Checks;
+use call::Call;
 pub(crate) use exported::Exported;
 pub(crate) use function::{Function, compile_as_usual};
 use guard::Form;
 pub(crate) use recorder::{Recording, begin, is_recording};
 pub(crate) use returned::number as returned_number;
 use sight::Check;
-
-/// How a thread computes.
-#[derive(Clone, Copy, PartialEq)]
-struct Modes {
-    flags: Flags,
-    dtype: DType,
-    threads: usize,
-}
-
-impl Modes {
-    /// Those of this thread, if nothing unusual goes on.
-    fn now() -> Option<Modes> {
-        let usual = !mode::special() && !anomaly::is_enabled() && !overrides::in_mode();
-        let (flags, dtype, threads) = (mode::flags(), default_dtype::get(), parallel::num_threads());
-        usual.then_some(Modes { flags, dtype, threads })
-    }
-}
-
-/// A call that is recorded, and what it takes for another one to be the same.
-struct Call {
-    modes: Modes,
-    form: Form,
-    keywords: Form,
-    outside: Vec<Tensor>,
-    checks: Checks,
-}
 
 /// Take the last part of a step of Adam, which counts on numbers that are different in every step.
 #[pyfunction]
@@ -156,22 +126,7 @@ impl Inner {
 
     /// The known tensors, if a call is one that was recorded.
     fn known(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Option<Vec<Tensor>> {
-        self.fitting(args, kwargs).filter(|_| self.call.checks.hold(args.py()))
-    }
-
-    /// The known tensors, if a call is one that was recorded as far as it shows in them.
-    fn fitting(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Option<Vec<Tensor>> {
-        let call = &self.call;
-        let mut known = Vec::with_capacity(call.outside.len() + args.len());
-        if Modes::now() != Some(call.modes)
-            || !call.form.fits(args, &mut known)
-            || !kwargs.map_or(call.keywords.is_empty(), |kwargs| call.keywords.fits(kwargs, &mut known))
-        {
-            return None;
-        }
-        known.extend(call.outside.iter().cloned());
-        let fit = known.iter().enumerate().all(|(index, tensor)| self.program.fits(index, tensor));
-        (fit && self.program.shares_alike(&known)).then_some(known)
+        self.call.known(args, kwargs, &self.program)
     }
 
     /// Numbers that are what they are now.
@@ -304,28 +259,7 @@ impl Compiled {
 
     /// What there is about a call that is not as in the one that was recorded, in words; None if it is the same.
     fn difference(&self, args: &Bound<'_, PyTuple>, kwargs: &Bound<'_, PyDict>) -> Option<String> {
-        let (call, py) = (&self.0.call, args.py());
-        let mut known = Vec::new();
-        if Modes::now() != Some(call.modes) {
-            return Some("a mode, the default type or the number of threads is another".to_owned());
-        }
-        if !call.form.fits(args, &mut known) || !call.keywords.fits(kwargs, &mut known) {
-            return Some("an argument that is no tensor is another".to_owned());
-        }
-        known.extend(call.outside.iter().cloned());
-        let given = known.len() - call.outside.len();
-        let misfit = known.iter().enumerate().find(|(index, tensor)| !self.0.program.fits(*index, tensor));
-        if let Some((index, tensor)) = misfit {
-            let shape = tensor.layout().shape().to_vec();
-            let which = if index < given { "an argument" } else { "a tensor that the function sees" };
-            return Some(format!(
-                "{which}, now of shape {shape:?}, has another shape, type, gradient or history than when it was recorded"
-            ));
-        }
-        if !self.0.program.shares_alike(&known) {
-            return Some("other tensors share memory".to_owned());
-        }
-        call.checks.iter().find(|check| !check.holds(py)).map(|check| check.difference(py))
+        self.0.call.difference(args, kwargs, &self.0.program)
     }
 
     /// Run it on copies of all that it writes to, before the function itself is run. None if this is another call

@@ -12,10 +12,11 @@ use rushlight::dispatch::modes::recording;
 use rushlight::program::portable::Source;
 use rushlight::program::{Again, Begun, Program, Refusal};
 
+use super::call::{Call, Modes};
 use super::checks::Checks;
 use super::guard::Form;
 use super::sight::{self, Check, first_number};
-use super::{Call, Compiled, Inner, Modes, OnceMore, Rate, returned};
+use super::{Compiled, Inner, OnceMore, Rate, returned};
 use crate::error::raise;
 use crate::interpreter::origin::describe;
 use crate::tensor::object::{as_tensor, wrap};

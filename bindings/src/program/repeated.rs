@@ -65,7 +65,11 @@ impl Inner {
         let (mut done, mut last) = (0, None);
         while done < count {
             if let Some(batch) = batches.next() {
-                let known = if done == 0 { self.known(batch, None) } else { self.fitting(batch, None) };
+                let known = if done == 0 {
+                    self.known(batch, None)
+                } else {
+                    self.call.fitting(batch, None, &self.program)
+                };
                 let Some(known) = known else { break };
                 seen.push(known);
             }
