@@ -314,6 +314,12 @@ def _never(self: Tensor) -> bool:
     return False
 
 
+def _cdata(self: Tensor) -> int:
+    from .utils._swapping import number_beneath
+
+    return number_beneath(self)
+
+
 def _rare(name: str, place: str) -> Callable[..., Any]:
     """Return the method that calls a function of another file."""
 
@@ -359,6 +365,7 @@ def install(tensor_class: type[Tensor]) -> None:
         )
     for name in _NEVER:
         setattr(tensor_class, name, property(_never))
+    setattr(tensor_class, "_cdata", property(_cdata))  # noqa: B010
     for name, place in _RARE.items():
         setattr(tensor_class, name, _rare(name, place))
     for function in _OF_FUNCTIONS:

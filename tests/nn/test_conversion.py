@@ -82,6 +82,14 @@ def test_two_tensors_exchange_everything():
     torch.utils.swap_tensors(a, b)
     assert a.tolist() == [1, 2, 3] and b.tolist() == [1.0, 1.0] and a.number == 5 and b.word == "a"
     assert not hasattr(a, "word")
+    number, other = a._cdata, b._cdata
+    a.data = torch.ones(3)
+    assert number != other and a._cdata == number
+    torch.utils.swap_tensors(a, b)
+    torch.utils.swap_tensors(b, c := torch.ones(1))
+    assert a._cdata == other and c._cdata == number and b._cdata not in (number, other)
+    with pytest.raises(AttributeError):
+        a._cdata = number
     leaf, plain = nn.Parameter(torch.ones(1)), torch.zeros(2)
     leaf.grad = torch.full((1,), 7.0)
     torch.utils.swap_tensors(leaf, plain)

@@ -8,6 +8,23 @@ from weakref import getweakrefs
 
 from .._rushlight import Tensor
 
+# What is under an object has the number of the object until it is exchanged. These are the exchanged ones: each number
+# stands once on either side, so that no two objects have the same, whoever comes to lie where one of them lay.
+_EXCHANGED: dict[int, int] = {}
+
+
+def number_beneath(tensor: Tensor) -> int:
+    """Return the number of what is under a tensor's object: `swap_tensors` takes it along, `.data =` does not.
+
+    >>> import rushlight as torch
+    >>> a, b = torch.ones(2), torch.zeros(2)
+    >>> before = a._cdata, b._cdata
+    >>> torch.utils.swap_tensors(a, b)
+    >>> (b._cdata, a._cdata) == before
+    True
+    """
+    return _EXCHANGED.get(id(tensor), id(tensor))
+
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     """Give each of two tensors what the other is: numbers, type, class, attributes, gradient.
@@ -35,6 +52,7 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     _fill(t2, *first)
     for slot in slots:
         _exchange(t1, t2, slot)
+    _EXCHANGED[id(t1)], _EXCHANGED[id(t2)] = number_beneath(t2), number_beneath(t1)
 
 
 def _content(tensor: Tensor) -> tuple[Any, bool, Any, dict[str, Any]]:
