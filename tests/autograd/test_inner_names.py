@@ -40,6 +40,15 @@ def test_memory_has_an_address_and_a_number():
         _C._data_address(3)
 
 
+def test_a_weak_reference_expires_with_the_tensor_and_not_with_its_object():
+    x, gradient = torch.ones(2, requires_grad=True), torch.zeros(2)
+    x.grad, reference = gradient, _C._WeakTensorRef(gradient)
+    del gradient
+    assert not reference.expired()
+    x.grad = None
+    assert reference.expired()
+
+
 def test_the_size_that_two_sizes_broadcast_to_is_found():
     size = torch.Size
     assert _C._infer_size(size([2, 1]), size([3])) == size([2, 3])

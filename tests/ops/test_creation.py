@@ -99,6 +99,11 @@ def test_full_infers_its_dtype_from_the_number():
     assert torch.full((2,), True).dtype is torch.bool
     assert torch.full((), 7).item() == 7
     assert torch.full((1, 2), 3, dtype=torch.float64).tolist() == [[3.0, 3.0]]
+    torch.set_default_dtype(torch.float16)
+    try:
+        assert torch.full((2,), 1j).dtype is torch.complex64 and torch.full((2,), 0.5).dtype is torch.float16
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_the_like_functions_take_shape_and_dtype():

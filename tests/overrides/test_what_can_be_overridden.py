@@ -76,6 +76,13 @@ def test_a_function_that_is_called_as_it_is_shows_what_it_calls():
     assert (Log.log, type(y), y.tolist()) == (["scaled", "mul"], torch.Tensor, [10.0])
 
 
+def test_a_method_that_is_called_as_it_is_is_shown_once():
+    x = torch.tensor([3.0]).as_subclass(Log)
+    Log.log.clear()
+    y = x.detach()
+    assert (Log.log, type(y), y.tolist()) == (["detach"], torch.Tensor, [3.0])
+
+
 class Noted(overrides.TorchFunctionMode):
     def __init__(self):
         super().__init__()
@@ -97,6 +104,16 @@ def test_a_mode_that_calls_a_function_as_it_is_sees_what_that_calls():
     with Noted() as noted:
         y = scaled(x, x).T
     assert (noted.log, y.tolist()) == (["scaled", "mul", "add", "__get__"], [[10.0]])
+
+
+def test_a_class_that_answers_for_truth_has_to_answer_truth():
+    class Minus(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return -1
+
+    with pytest.raises(TypeError, match="__bool__ should return bool, returned int"):
+        bool(torch.ones(1).as_subclass(Minus))
 
 
 class Answering:

@@ -219,6 +219,8 @@ def test_the_number_of_threads_must_be_a_positive_integer():
         torch.set_num_threads(0)
     with pytest.raises(RuntimeError, match="set_num_threads expects an int, but got str"):
         torch.set_num_threads("two")
+    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+        torch.set_num_threads(2**65)
     assert torch.get_num_threads() >= 1
 
 

@@ -8,10 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::PyClass;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::impl_::pymethods::tp_new_impl;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyType};
+use pyo3::types::{PyBool, PyInt, PyType};
 use rushlight::graph::mode::{self, Flags};
 use rushlight::kernels::parallel;
 
@@ -251,6 +251,9 @@ pub(crate) fn get_num_threads() -> usize {
 #[pyfunction]
 pub(crate) fn set_num_threads(count: &Bound<'_, PyAny>) -> PyResult<()> {
     let Ok(number) = count.extract::<i64>() else {
+        if count.is_instance_of::<PyInt>() {
+            return Err(PyValueError::new_err("Overflow when unpacking long long"));
+        }
         let class = count.get_type().name()?;
         return Err(PyRuntimeError::new_err(format!("set_num_threads expects an int, but got {class}")));
     };

@@ -20,7 +20,6 @@ use crate::autograd::node::wrap_node;
 use crate::calls::writes;
 use crate::error::raise;
 use crate::modes::intercept::settle_method;
-use crate::overrides::{self, Method};
 use crate::transforms::transform::refuse_inside_transform;
 use crate::values::dtype::{as_dtype, wrap_dtype};
 use rushlight::schema::OtherArguments;
@@ -293,12 +292,6 @@ impl TensorBase {
 
     /// A tensor on the same memory without history.
     fn detach<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if overrides::ever()
-            && let Some(answer) =
-                overrides::offer_method(slf.py(), Method::compiled("detach"), &[slf.as_any()])?
-        {
-            return Ok(answer);
-        }
         let tensor = slf.get().tensor();
         let shape = || smallvec![Some(profile::shape(tensor))];
         let _profiled = profile::begin(Label::Function("detach"), shape);

@@ -271,7 +271,9 @@ fn asked<'py>(
 unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
     guarded_status(|py| {
         if let Some(answer) = asked(py, object, Method::compiled("__bool__"))? {
-            return answer.extract::<bool>().map(i32::from);
+            let class = answer.get_type().name()?;
+            let words = format!("__bool__ should return bool, returned {class}");
+            return answer.extract::<bool>().map(i32::from).map_err(|_| PyTypeError::new_err(words));
         }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
         let tensor = unsafe { borrow(object) };

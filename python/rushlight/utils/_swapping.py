@@ -8,13 +8,13 @@ from weakref import getweakrefs
 
 from .._rushlight import Tensor
 
-# What is under an object has the number of the object until it is exchanged. These are the exchanged ones: each number
-# stands once on either side, so that no two objects have the same, whoever comes to lie where one of them lay.
+# What is under an object has the number of the object until it is exchanged. These are the exchanged ones: each
+# number stands once on either side, so that no two objects have the same, whoever comes to lie where one lay.
 _EXCHANGED: dict[int, int] = {}
 
 
 def number_beneath(tensor: Tensor) -> int:
-    """Return the number of what is under a tensor's object: `swap_tensors` takes it along, `.data =` does not.
+    """Return the number of what is under a tensor's object, which `swap_tensors` exchanges.
 
     >>> import rushlight as torch
     >>> a, b = torch.ones(2), torch.zeros(2)

@@ -86,8 +86,8 @@ _PLACES = {
     "..._files.pickles": "_VariableFunctions _VariableFunctionsClass",
     "._mappings": "_debug_only_are_vmap_fallback_warnings_enabled _debug_only_display_vmap_fallback_warnings",
     "._levels": "_enter_dual_level _exit_dual_level",
-    "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
-    "_storage_address _storage_id",
+    "._memory": "_WeakTensorRef _data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj "
+    "_set_neg _storage_address _storage_id",
     "._prefixed": "_fft _linalg _special",
     "._registrations": "_dispatch_find_schema_or_throw _dispatch_get_all_op_names "
     "_dispatch_get_backend_keyset_from_autograd _dispatch_has_computed_kernel_for_dispatch_key "

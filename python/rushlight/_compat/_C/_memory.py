@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import ref
+
 from ..._rushlight import Size, Tensor, _memory_of, _neg_view, _storage_of, _whole_memory
 from ._called import of_tensor
 
@@ -29,6 +31,27 @@ def _storage_id(tensor: Tensor) -> int:
 def _storage_address(tensor: Tensor) -> int:
     """Return the same."""
     return _storage_of(tensor)[0]
+
+
+class _WeakTensorRef:
+    """A reference to a tensor that does not keep it.
+
+    >>> import rushlight as torch
+    >>> x = torch.ones(2)
+    >>> reference = torch._C._WeakTensorRef(x)
+    >>> before = reference.expired()
+    >>> del x
+    >>> before, reference.expired()
+    (False, True)
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        # A tensor whose object is watched keeps the object for as long as it lives itself.
+        self._tensor = ref(tensor)
+
+    def expired(self) -> bool:
+        """Tell whether the tensor is no more, as a gradient of another neither."""
+        return self._tensor() is None
 
 
 def _is_alias_of(one: object, other: object) -> bool:

@@ -66,7 +66,12 @@ pub const ENTRIES: &[Entry] = &[
         "A tensor filled with a value, of its dtype unless `dtype` is given.",
         |a| {
             let (size, value) = (a.ints(0)?, a.number(1)?);
-            made(a, 3, scalar_type(value), |dtype| full(&size, value, dtype))
+            // Complex numbers of halves are made only where they are asked for.
+            let usual = match scalar_type(value) {
+                DType::Complex32 => DType::Complex64,
+                usual => usual,
+            };
+            made(a, 3, usual, |dtype| full(&size, value, dtype))
         },
     )
     .written(&OutPolicy::MADE.unknown("full"))
