@@ -8,8 +8,8 @@ from weakref import getweakrefs
 
 from .._rushlight import Tensor
 
-# What is under an object has the number of the object until it is exchanged. These are the exchanged ones: each
-# number stands once on either side, so that no two objects have the same, whoever comes to lie where one lay.
+# What is under an object has the number of the object until it is exchanged. Those that were are here: each
+# stands once on either side, so that no two objects have the same, whoever comes to lie where one lay.
 _EXCHANGED: dict[int, int] = {}
 
 
