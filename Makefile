@@ -23,7 +23,9 @@ RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindin
 # Sanitizers are options of the compiler that it has not promised to keep. What waits for its next use would hide what is
 # used after it was freed. Whoever looks at deques of tasks has to know that fences are not seen.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+# Tests ask for memory that nobody has.
 SANITIZED = RUSTC_BOOTSTRAP=1 CARGO_INCREMENTAL=0 RUSHLIGHT_CACHE_MB=0 CARGO_TARGET_DIR=target/$(1) \
+  ASAN_OPTIONS=allocator_may_return_null=1 \
   RUSTFLAGS="-Zsanitizer=$(1) --cfg crossbeam_sanitize_thread" cargo test --locked
 # Names of the tests in which threads meet.
 THREADED = -- thread parallel arena sharing storage schedule

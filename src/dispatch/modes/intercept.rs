@@ -31,8 +31,8 @@ use crate::graph::observe::profile::Label;
 use crate::tensor::{Array, Tensor, any_subclassed};
 
 pub(crate) use crate::dispatch::modes::intercept::calls::{
-    Beneath, beside, elementwise, first, of_subclass, of_subclass_or_directly, only, overwritten, owned,
-    several, several_of, shown, structured, tensors, written, written_as,
+    Beneath, beside, elementwise, first, of_subclass, of_value, only, overwritten, owned, several,
+    several_of, shown, structured, tensors, written, written_as,
 };
 use crate::dispatch::modes::intercept::stack::SUBCLASS_HANDLER;
 pub(crate) use crate::dispatch::modes::intercept::stack::suspend;

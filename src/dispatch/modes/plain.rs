@@ -292,6 +292,16 @@ impl Plain for Tensor {
     }
 }
 
+impl<T: Plain> Plain for Arc<[T]> {
+    fn write(&self, to: &mut Vec<u8>) {
+        write_all(self, to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Arc<[T]>> {
+        Vec::read(from).map(Arc::from)
+    }
+}
+
 impl<T: Plain> Plain for Arc<T> {
     fn write(&self, to: &mut Vec<u8>) {
         T::write(self, to);

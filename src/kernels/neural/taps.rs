@@ -65,7 +65,7 @@ impl Taps {
     }
 
     /// The inputs of each output in turn.
-    fn each(&self) -> impl Iterator<Item = &[(usize, f64)]> {
+    pub fn each(&self) -> impl Iterator<Item = &[(usize, f64)]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.inputs[start..end])
     }

@@ -2,6 +2,8 @@
 
 mod entries;
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, Reply, both, function, method};
 pub use entries::ENTRIES;
 use ndarray::Axis;
@@ -395,3 +397,13 @@ const REPEATS: &[&str] = &[
     "(Tensor input, Tensor repeats, int? dim=None, *, SymInt? output_size=None)",
     "(Tensor input, SymInt repeats, int? dim=None, *, SymInt? output_size=None)",
 ];
+
+plain! {
+    struct Flip { dims, given }
+    struct Roll { turns, flat }
+    struct Repeat { times }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[portable::row::<Flip>("flip"), portable::row::<Roll>("roll"), portable::row::<Repeat>("repeat")];

@@ -1,6 +1,8 @@
 //! Triangles and diagonals of matrices.
 
+use crate::dispatch::apply::portable;
 use crate::dispatch::in_place as writing;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner, method, receiver};
 use smallvec::smallvec;
 
@@ -282,3 +284,12 @@ pub const ENTRIES: &[Entry] = &[
     )
     .operators(&[("DiagEmbedBackward0", "diag_embed")]),
 ];
+
+plain! {
+    struct Triangle { upper, diagonal }
+    struct DiagonalCopy { part }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[portable::row::<Triangle>("triangle"), portable::row::<DiagonalCopy>("diagonal copy")];

@@ -1,5 +1,7 @@
 //! Elements gathered and overwritten by tensors of indices.
 
+mod portable;
+
 use crate::ops::indexing::index;
 use crate::schema::{Entry, IntoReply, Operator, both};
 use crate::schema::{OutPolicy, UnbatchedTarget, receiver, warn_repeated};
@@ -27,6 +29,7 @@ use crate::ops::indexing::places::Places;
 use crate::ops::pointwise::select;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
+pub use portable::ROWS;
 
 /// Indices as an operation holds them: as they were given, and where they point.
 #[derive(Clone)]

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Entry, IntoReply, OutPolicy, Placed, Types, both, inner, warn_once};
 use smallvec::smallvec;
 
@@ -419,3 +421,10 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(Types::SafeResult)),
 ];
+
+plain! {
+    struct Cholesky { upper, old }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Cholesky>("cholesky")];

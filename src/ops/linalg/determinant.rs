@@ -1,5 +1,7 @@
 //! Determinants, and the logarithms of their magnitudes.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::ops::pointwise::select;
 use crate::schema::signatures::{MATRIX, ONE};
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
@@ -304,3 +306,10 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(Types::Same)),
 ];
+
+plain! {
+    struct Determinant {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Determinant>("determinant")];

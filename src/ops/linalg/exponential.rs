@@ -1,5 +1,7 @@
 //! The exponential of matrices.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Entry, IntoReply, both};
 use smallvec::smallvec;
 
@@ -95,3 +97,10 @@ pub const ENTRIES: &[Entry] =
     &[both("matrix_exp", &["(Tensor input)"], "The exponentials of matrices.", |a| {
         matrix_exp(a.tensor(0)?).reply()
     })];
+
+plain! {
+    struct MatrixExp {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<MatrixExp>("matrix exp")];

@@ -1,5 +1,7 @@
 //! Systems of linear equations, and inverse matrices.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::signatures::{MATRIX, ONE_OUT};
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, inner};
 use smallvec::smallvec;
@@ -436,3 +438,11 @@ pub const ENTRIES: &[Entry] = &[
 fn power(a: &dyn Arguments) -> Result<Reply> {
     matrix_power(a.tensor(0)?, a.int(1)?).reply()
 }
+
+plain! {
+    struct Solve { left, vector }
+    struct Inverse {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Solve>("solve"), portable::row::<Inverse>("inverse")];

@@ -1,5 +1,7 @@
 //! Equations whose matrix is a triangle.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
@@ -171,3 +173,10 @@ pub const ENTRIES: &[Entry] = &[inner(
     |a| solve_triangular(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4)).reply(),
 )
 .written(&OutPolicy::PLAIN.typed(Types::Triangular))];
+
+plain! {
+    struct SolveTriangular { upper, unit, left }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<SolveTriangular>("solve triangular")];

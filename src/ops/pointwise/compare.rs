@@ -3,24 +3,26 @@
 
 mod directly;
 mod entries;
+mod portable;
+mod predicates;
 
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Numbers, Operand, Value, result_type};
-use crate::dispatch::{batch, binary, in_place, long_work, memory_order, unary};
-use crate::dtype::{Bool, Complex, DType, Element, Ordered, Real, Scalar};
+use crate::dispatch::{batch, binary, in_place, long_work};
+use crate::dtype::{Bool, Complex, DType, Element, Ordered, Real};
 use crate::error::{Error, Result};
 use crate::graph::mode;
 use crate::kernels::interrupt;
 use crate::ops;
-use crate::ops::creation::create;
 use crate::ops::creation::{cast, copy};
 use crate::schema::signatures::{COMPARED, COMPARED_IN_PLACE, ONE, ONE_OUT};
 use crate::schema::{Arguments, Entry, IntoReply, Operator, OutPolicy, Types, both, forms, of};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 pub use entries::{ENTRIES, OPERATORS, PAIRS};
-use std::sync::Arc;
+pub use portable::ROWS;
+pub use predicates::{isfinite, isinf, isnan, isneginf, isposinf, isreal};
 
 /// The questions that elements are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,11 +131,9 @@ fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Opera
     if let Some(y) = batch::compared(a, b, |a, b| compare(question, a, b)) {
         return y;
     }
-    let computed = move |operands: &[Value]| compare(question, &operands[0], &operands[1]);
     let operator = question.name().trim_end_matches("_cpu");
     if mode::special()
-        && let Some(y) =
-            intercept::of_subclass_or_directly(operator, &[a, b], computed, &|| Some(Arc::new(question)))
+        && let Some(y) = intercept::of_value(operator, &[a, b], question)
     {
         return y;
     }
@@ -225,93 +225,6 @@ pub fn gt_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
 /// `ge` in place.
 pub fn ge_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
     compare_(Question::GreaterEqual, x, b, ["GeBackward0", "GeBackward1"])
-}
-
-/// The answer to a question about every floating-point number; all others have the same answer. Of a
-/// complex number both parts are asked, and `others` says whether the answers have to be the same: it
-/// is the answer where no part says otherwise.
-fn predicate(
-    name: &'static str,
-    x: &Tensor,
-    others: bool,
-    single: impl Fn(f32) -> bool + Copy + Send + Sync + 'static,
-    double: impl Fn(f64) -> bool + Copy + Send + Sync + 'static,
-) -> Result<Tensor> {
-    if let Some(y) = batch::unary(x, |x| predicate(name, x, others, single, double)) {
-        return y;
-    }
-    let computed =
-        move |operands: &[Value]| predicate(name, intercept::first(operands), others, single, double);
-    if mode::special()
-        && let Some(y) = intercept::of_subclass(name, &[x.into()], computed)
-    {
-        return y;
-    }
-    let x = x.array();
-    let x = if x.dtype.is_float() { x.widened()? } else { x };
-    let answers = match x.dtype {
-        DType::Float32 => unary::compute::<f32, Bool>(&x, DType::Bool, move |x| Bool::new(single(x))),
-        DType::Float64 => unary::compute::<f64, Bool>(&x, DType::Bool, move |x| Bool::new(double(x))),
-        dtype if dtype.is_complex() => {
-            let ask = move |x: Complex<f64>| {
-                let (re, im) = (double(x.re), double(x.im));
-                Bool::new(if others { re && im } else { re || im })
-            };
-            unary::compute::<Complex<f64>, Bool>(
-                &*copy::as_type_in_order(&x, DType::Complex128)?,
-                DType::Bool,
-                ask,
-            )
-        }
-        _ => {
-            let mut same = Array::uninit(&x.layout, DType::Bool)?;
-            crate::kernels::pointwise::map::fill_slice(same.fresh(), Bool::new(others));
-            memory_order::settled(same, &[&x.layout])
-        }
-    };
-    Ok(Tensor::from_array(answers?))
-}
-
-/// Whether elements are not numbers.
-pub fn isnan(x: &Tensor) -> Result<Tensor> {
-    predicate("isnan", x, false, f32::is_nan, f64::is_nan)
-}
-
-/// Whether elements are infinite.
-pub fn isinf(x: &Tensor) -> Result<Tensor> {
-    predicate("isinf", x, false, f32::is_infinite, f64::is_infinite)
-}
-
-/// Whether elements are neither infinite nor something else than numbers.
-pub fn isfinite(x: &Tensor) -> Result<Tensor> {
-    predicate("isfinite", x, true, f32::is_finite, f64::is_finite)
-}
-
-/// Whether elements are real: without an imaginary part.
-pub fn isreal(x: &Tensor) -> Result<Tensor> {
-    if x.dtype().is_complex() {
-        return eq(&ops::conjugate::imag(x)?, 0);
-    }
-    create::full_like(x, Scalar::Bool(true), DType::Bool)
-}
-
-fn refuse_complex(x: &Tensor, operation: &'static str) -> Result<()> {
-    match x.dtype().is_complex() {
-        true => Err(Error::ComplexInputs { operation }.into()),
-        false => Ok(()),
-    }
-}
-
-/// Whether elements are +∞.
-pub fn isposinf(x: &Tensor) -> Result<Tensor> {
-    refuse_complex(x, "isposinf")?;
-    predicate("isposinf", x, false, |x| x == f32::INFINITY, |x| x == f64::INFINITY)
-}
-
-/// Whether elements are -∞.
-pub fn isneginf(x: &Tensor) -> Result<Tensor> {
-    refuse_complex(x, "isneginf")?;
-    predicate("isneginf", x, false, |x| x == f32::NEG_INFINITY, |x| x == f64::NEG_INFINITY)
 }
 
 /// How near two numbers have to be.

@@ -1,7 +1,9 @@
 //! Divisions that round, and what they leave over. Integers stay integers here.
 
 use crate::dispatch::binary;
+use crate::dispatch::binary::portable;
 use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dtype::{Bool, DType, Element, Real};
@@ -366,3 +368,14 @@ fn divided_in_place(a: &dyn Arguments) -> Result<Reply> {
 fn target<'a>(a: &'a dyn Arguments) -> Result<(&'a Tensor, Operand<'a>)> {
     Ok((a.tensor(0)?, a.operand(1)?))
 }
+
+plain! {
+    struct Truncated {}
+    struct Floored { differentiable }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<Truncated>("quotient rounded towards zero"),
+    portable::row::<Floored>("quotient rounded down"),
+];

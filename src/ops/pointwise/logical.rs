@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::dispatch::apply::Outputs;
 use crate::dispatch::binary;
 use crate::dispatch::binary::Elementwise2;
 use crate::dispatch::direct::few::{Few, has_few, is_few_of, write_each};
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::plain::{Portable, Row, plain};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::stored::Unsigned;
 use crate::dispatch::unary;
@@ -21,6 +23,7 @@ use crate::schema::signatures::{COMPARED_IN_PLACE, ONE_TENSOR, TENSORS, TENSORS_
 use crate::schema::{Entry, Operator, OutPolicy, Types, UnbatchedTarget, forms, one, receiver_in_own_order};
 use crate::shape::Layout;
 use crate::tensor::Tensor;
+use smallvec::smallvec;
 
 /// A function of two truth values as a sum of products, which loops take many of at once; a function would be called for
 /// each.
@@ -46,6 +49,24 @@ impl Logic {
     }
 }
 
+impl Logic {
+    fn of_operands(self, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+        let combined = move |a: Bool, b: Bool| self.at(a, b);
+        binary::combine::<Bool, Bool>(&a.numbers(), &b.numbers(), combined).map(Tensor::from_array)
+    }
+}
+
+impl Portable for Logic {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let [a, b] = operands else { return Err(misfit()) };
+        Ok(smallvec![self.of_operands(a.into(), b.into())?])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(*self))
+    }
+}
+
 impl Direct for Logic {
     fn takes(&self, operands: &[Lies<'_>], (result, _): (&Layout, DType)) -> bool {
         has_few(result) && operands.iter().all(|operand| is_few_of(operand, DType::Bool, result))
@@ -64,16 +85,13 @@ fn truths(name: &'static str, a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) 
     if let Some(y) = batch::pair_if_batched(a, b, |a, b| truths(name, a, b, f)) {
         return y;
     }
-    let computed = move |operands: &[Value]| truths(name, (&operands[0]).into(), (&operands[1]).into(), f);
+    let logic = Logic::of(f);
     if mode::special()
-        && let Some(y) =
-            intercept::of_subclass_or_directly(name, &[a, b], computed, &|| Some(Arc::new(Logic::of(f))))
+        && let Some(y) = intercept::of_value(name, &[a, b], logic)
     {
         return y;
     }
-    let logic = Logic::of(f);
-    let combined = move |a: Bool, b: Bool| logic.at(a, b);
-    binary::combine::<Bool, Bool>(&a.numbers(), &b.numbers(), combined).map(Tensor::from_array)
+    logic.of_operands(a, b)
 }
 
 /// Whether both are true.
@@ -126,15 +144,30 @@ pub fn not(x: &Tensor) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, not) {
         return y;
     }
-    let computed = |operands: &[Value]| not(intercept::first(operands));
     if mode::special()
-        && let Some(y) = intercept::of_subclass("logical_not", &[x.into()], computed)
+        && let Some(y) = intercept::of_value("logical_not", &[x.into()], Not)
     {
         return y;
     }
-    let x = x.array();
-    let truths = copy::as_type_in_order(&x, DType::Bool)?;
-    unary::compute::<Bool, Bool>(&truths, DType::Bool, |x| Bool::new(!x.get())).map(Tensor::from_array)
+    Not::of(x)
+}
+
+/// Whether elements are false, as a recorded operation.
+#[derive(Clone)]
+struct Not;
+
+impl Not {
+    fn of(x: &Tensor) -> Result<Tensor> {
+        let x = x.array();
+        let truths = copy::as_type_in_order(&x, DType::Bool)?;
+        unary::compute::<Bool, Bool>(&truths, DType::Bool, |x| Bool::new(!x.get())).map(Tensor::from_array)
+    }
+}
+
+impl Portable for Not {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        Ok(smallvec![Not::of(intercept::only(operands)?)?])
+    }
 }
 
 /// `not` in place.
@@ -300,3 +333,11 @@ const FORMS: &[[Entry; 2]] = &[
 fn bit_not(x: &Tensor) -> Result<Tensor> {
     unary::apply(BitNot, x)
 }
+
+plain! {
+    struct Logic { neither, first, second, both }
+    struct Not {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[Row::of::<Logic>("logic"), Row::of::<Not>("logical_not")];

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use crate::dispatch::apply;
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
 use crate::ops::indexing::nonzero;
 use crate::schema::{Arguments, Entry, IntoReply, Reply, both, method};
 use crate::schema::{OutPolicy, Types, UnbatchedTarget, function, receiver, warn_once, warn_repeated};
@@ -333,3 +335,25 @@ fn chosen(a: &dyn Arguments) -> Result<Reply> {
         _ => where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply(),
     }
 }
+
+plain! {
+    struct Fill { mask, value }
+}
+
+/// The condition is an operand: what is read has none yet.
+impl<const FILL: bool> Plain for Select<FILL> {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.dtype.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Select<FILL>> {
+        Ok(Select { condition: Plain::read(from)?, dtype: DType::read(from)? })
+    }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<Select<false>>("where"),
+    portable::row::<Select<true>>("masked fill of a tensor"),
+    portable::row::<Fill>("masked fill"),
+];

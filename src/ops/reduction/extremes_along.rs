@@ -1,5 +1,7 @@
 //! Where along a dimension the greatest or the least element is, and which.
 
+use crate::dispatch::apply::{Outputs, portable};
+use crate::dispatch::modes::plain::{Portable, Row, plain};
 use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both};
 use smallvec::smallvec;
 
@@ -178,13 +180,28 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, greatest: bool) -> Result<Te
     if let Some(y) = batched_arg(x, dim, keepdim, greatest) {
         return y;
     }
-    let found = move |operands: &[Value]| searched(intercept::first(operands), dim, keepdim, greatest);
     if recording::is_on()
-        && let Some(y) = intercept::of_subclass(arg_name(greatest), &[x.into()], found)
+        && let Some(y) =
+            intercept::of_value(arg_name(greatest), &[x.into()], Place { dim, keepdim, greatest })
     {
         return y;
     }
     searched(x, dim, keepdim, greatest)
+}
+
+/// Where the most extreme element is, as a recorded operation.
+#[derive(Clone)]
+struct Place {
+    dim: Option<i64>,
+    keepdim: bool,
+    greatest: bool,
+}
+
+impl Portable for Place {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let x = intercept::only(operands)?;
+        Ok(smallvec![searched(x, self.dim, self.keepdim, self.greatest)?])
+    }
 }
 
 /// `arg` of a tensor that is not batched.
@@ -248,3 +265,12 @@ pub const ENTRIES: &[Entry] = &[
     .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
     .operators(&[("-", "argmin")]),
 ];
+
+plain! {
+    struct ExtremeAlong { dim, over, greatest }
+    struct Place { dim, keepdim, greatest }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[portable::row::<ExtremeAlong>("extreme along a dimension"), Row::of::<Place>("place of the extreme")];

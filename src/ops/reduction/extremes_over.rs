@@ -1,6 +1,8 @@
 //! The greatest and the least element: as values, over all dimensions or some. With indices they
 //! are in `extremes_along`.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::ops;
 use crate::ops::pointwise::compare;
 use crate::ops::reduction::extremes_along::{self, comparable};
@@ -416,3 +418,11 @@ fn min_call(arguments: &dyn Arguments) -> Result<Reply> {
         _ => extremes_along::min_along(x, arguments.int(1)?, arguments.boolean(2)).named("min"),
     }
 }
+
+plain! {
+    struct Extreme { over, greatest, named }
+    struct Extremes { over, given }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Extreme>("extreme"), portable::row::<Extremes>("aminmax")];

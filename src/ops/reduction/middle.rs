@@ -1,5 +1,7 @@
 //! The element in the middle of all.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use smallvec::smallvec;
 
@@ -131,3 +133,10 @@ fn middle(a: &dyn Arguments, class: &'static str, numbers_only: bool) -> Result<
         _ => picked::median(a.tensor(0)?, a.int(1)?, a.boolean(2), numbers_only).named(class),
     }
 }
+
+plain! {
+    struct Middle { numbers_only }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Middle>("median")];

@@ -1,5 +1,7 @@
 //! Variances and standard deviations, with or without the mean that they are taken around.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, Ints, OutPolicy, both, function, warn};
 use smallvec::smallvec;
 
@@ -345,3 +347,10 @@ fn spread(arguments: &dyn Arguments) -> Result<(Option<Ints>, f64, bool)> {
     check_degrees(arguments, dims.as_deref().unwrap_or(&[]), correction)?;
     Ok((dims, correction, keepdim))
 }
+
+plain! {
+    struct Moments { over, correction, root, with_mean }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Moments>("variance")];

@@ -1,5 +1,7 @@
 //! Norms of vectors.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dtype::Scalar;
 use crate::ops::creation::cast;
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
@@ -229,3 +231,10 @@ pub const ENTRIES: &[Entry] = &[inner(
     ).written(&OutPolicy::PLAIN.typed(Types::Same))
     .operators(&[("LinalgVectorNormBackward0", "linalg_vector_norm")]),
 ];
+
+plain! {
+    struct VectorNorm { over, order, given, dtype, old }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<VectorNorm>("vector norm")];

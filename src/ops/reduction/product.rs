@@ -1,5 +1,7 @@
 //! Products over all dimensions or one.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use smallvec::smallvec;
 
@@ -172,3 +174,10 @@ pub const ENTRIES: &[Entry] = &[both(
 )
 .written(&OutPolicy::PLAIN.exact().typed(Types::Any).out_as(|_| ".int_out"))
 .operators(&[("ProdBackward0", "prod"), ("ProdBackward1", "prod.dim_int@1")])];
+
+plain! {
+    struct Prod { over, dtype }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Prod>("prod")];

@@ -1,5 +1,7 @@
 //! `nansum`, `nanmean`, `trace` and `logcumsumexp`.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops;
@@ -328,4 +330,17 @@ pub const ENTRIES: &[Entry] = &[
         trace(a.tensor(0)?).reply()
     })
     .operators(&[("TraceBackward0", "trace")]),
+];
+
+plain! {
+    struct Nansum { over, dtype }
+    struct Trace {}
+    struct Logcumsumexp { dim }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<Nansum>("nansum"),
+    portable::row::<Trace>("trace"),
+    portable::row::<Logcumsumexp>("logcumsumexp"),
 ];

@@ -1,6 +1,8 @@
 //! Running results along a dimension: cumulative sums and products, and the two linear maps that
 //! their derivatives are made of, `Recurrence` and `Shift`.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::ops;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, method, receiver};
 use std::mem::MaybeUninit;
@@ -421,3 +423,12 @@ fn scan_in_place(
 ) -> Result<Reply> {
     receiver(arguments, operation(arguments.tensor(0)?, arguments.int(1)?, arguments.dtype(2)))
 }
+
+plain! {
+    struct Direction { dim, backward }
+    struct Cumsum { direction, given, dtype }
+    struct Cumprod { direction, given, dtype }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Cumsum>("cumsum"), portable::row::<Cumprod>("cumprod")];

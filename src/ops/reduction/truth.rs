@@ -1,5 +1,7 @@
 //! Whether any element is not zero, whether all are, and how many. Nothing here has a derivative.
 
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::modes::plain::{Portable, Row, plain};
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, long_work};
@@ -10,6 +12,7 @@ use crate::ops::creation::copy;
 use crate::ops::reduction::over::Over;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use crate::tensor::{Array, Tensor};
+use smallvec::smallvec;
 
 /// Whether any element along some dimensions, or all, is not zero. No dimension named in `dims`
 /// asks every element by itself.
@@ -29,15 +32,28 @@ fn truth(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, any: bool) -> Result<T
     if let Some(y) = batch::reduced(x, &over, whole, |x, dims| truth(x, dims, keepdim, any)) {
         return y;
     }
-    let name = if any { "any" } else { "all" };
-    let found = over.clone();
-    let compute = move |operands: &[Value]| answered(intercept::first(operands), &found, whole, any);
+    let truth = Truth { over, whole, any };
     if recording::is_on()
-        && let Some(y) = intercept::of_subclass(name, &[x.into()], compute)
+        && let Some(y) = intercept::of_value(if any { "any" } else { "all" }, &[x.into()], truth.clone())
     {
         return y;
     }
-    answered(x, &over, whole, any)
+    answered(x, &truth.over, whole, any)
+}
+
+/// Whether any or all elements are not zero, as a recorded operation.
+#[derive(Clone)]
+struct Truth {
+    over: Over,
+    /// Whether every element is asked by itself.
+    whole: bool,
+    any: bool,
+}
+
+impl Portable for Truth {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        Ok(smallvec![answered(intercept::only(operands)?, &self.over, self.whole, self.any)?])
+    }
 }
 
 /// `truth` of a tensor that is not batched.
@@ -71,14 +87,25 @@ pub fn count_nonzero(x: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
     if let Some(y) = batch::reduced(x, &over, false, count_nonzero) {
         return y;
     }
-    let found = over.clone();
-    let compute = move |operands: &[Value]| counted(intercept::first(operands), &found);
+    let count = Count { over };
     if recording::is_on()
-        && let Some(y) = intercept::of_subclass("count_nonzero", &[x.into()], compute)
+        && let Some(y) = intercept::of_value("count_nonzero", &[x.into()], count.clone())
     {
         return y;
     }
-    counted(x, &over)
+    counted(x, &count.over)
+}
+
+/// How many elements are not zero, as a recorded operation.
+#[derive(Clone)]
+struct Count {
+    over: Over,
+}
+
+impl Portable for Count {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        Ok(smallvec![counted(intercept::only(operands)?, &self.over)?])
+    }
 }
 
 /// `count_nonzero` of a tensor that is not batched.
@@ -141,3 +168,11 @@ fn truths(
         _ => operation(x, Some(&[arguments.int(1)?]), arguments.boolean(2)).reply(),
     }
 }
+
+plain! {
+    struct Truth { over, whole, any }
+    struct Count { over }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[Row::of::<Truth>("truth of all"), Row::of::<Count>("count_nonzero")];

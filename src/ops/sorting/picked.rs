@@ -5,6 +5,8 @@ mod entries;
 
 pub use entries::{ENTRIES, OPERATORS};
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Plain, Reader, Row, damaged, plain};
 use crate::dispatch::view;
 use crate::ops::geometry::part::Part;
 use crate::ops::geometry::reshape;
@@ -378,3 +380,35 @@ pub fn take_along_dim(x: &Tensor, index: &Tensor, dim: Option<i64>) -> Result<Te
     };
     gather::gather(&expanded(x, &own)?, dim as i64, &places)
 }
+
+plain! {
+    struct Picked { pick, dim, given, reduces, name }
+}
+
+impl Plain for Pick {
+    fn write(&self, to: &mut Vec<u8>) {
+        match *self {
+            Pick::Sorted { descending } => (0u8, descending).write(to),
+            Pick::Top { count, greatest } => (1u8, (count, greatest)).write(to),
+            Pick::Nth(rank) => (2u8, rank).write(to),
+            Pick::Middle { numbers_only } => (3u8, numbers_only).write(to),
+            Pick::MostFrequent => 4u8.write(to),
+            Pick::Running { greatest } => (5u8, greatest).write(to),
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Pick> {
+        Ok(match u8::read(from)? {
+            0 => Pick::Sorted { descending: bool::read(from)? },
+            1 => Pick::Top { count: usize::read(from)?, greatest: bool::read(from)? },
+            2 => Pick::Nth(usize::read(from)?),
+            3 => Pick::Middle { numbers_only: bool::read(from)? },
+            4 => Pick::MostFrequent,
+            5 => Pick::Running { greatest: bool::read(from)? },
+            _ => return Err(damaged("elements are picked in no way")),
+        })
+    }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Picked>("picked")];

@@ -9,7 +9,7 @@ use crate::dispatch::apply;
 use crate::dispatch::apply::{Outputs, Overwrite, apart, memory};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
-use crate::dispatch::modes::plain::{Ready, What, damaged};
+use crate::dispatch::modes::plain::{Portable, Ready, What, damaged};
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::{stored, view};
@@ -145,25 +145,32 @@ pub(crate) fn of_subclass(
     operands: &[Operand<'_>],
     compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Option<Result<Tensor>> {
-    of_subclass_or_directly(name, operands, compute, &|| None)
-}
-
-/// `of_subclass` of what can be computed into memory that is there.
-#[cold]
-pub(crate) fn of_subclass_or_directly(
-    name: &'static str,
-    operands: &[Operand<'_>],
-    compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
-    direct: &dyn Fn() -> Option<Arc<dyn Direct>>,
-) -> Option<Result<Tensor>> {
-    let subclassed = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_subclassed);
-    if !(recording::is_on() || is_dispatching_to_subclasses() && operands.iter().any(subclassed)) {
+    if !is_seen(operands) {
         return None;
     }
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![compute(operands)?]));
+    Some(Operation::new(name, values(operands), compute).run_one(&given))
+}
+
+/// Whether somebody wants to see an operation on these that leaves no node: a recorder, or the class of one of them.
+fn is_seen(operands: &[Operand<'_>]) -> bool {
+    let subclassed = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_subclassed);
+    recording::is_on() || is_dispatching_to_subclasses() && operands.iter().any(subclassed)
+}
+
+/// `of_subclass` of what is a value of its own type, so that it can be written down as plain data.
+#[cold]
+pub(crate) fn of_value<P: Portable>(
+    name: &'static str,
+    operands: &[Operand<'_>],
+    own: P,
+) -> Option<Result<Tensor>> {
+    if !is_seen(operands) {
+        return None;
+    }
+    let Ready { what, compute, direct, .. } = Ready::of(own);
     let operation = Operation::new(name, values(operands), compute);
-    let direct = if recording::is_on() { direct() } else { None };
-    Some(Operation { direct, ..operation }.run_one(&given))
+    Some(Operation { direct, what: Some(what), ..operation }.run_one(&given))
 }
 
 /// What the dispatch subclass of `x` gives in the place of another tensor on its memory, or of one

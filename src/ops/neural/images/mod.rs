@@ -3,6 +3,6 @@
 pub mod fold;
 pub mod grid;
 pub mod pad;
-pub(super) mod resample;
+pub(in crate::ops) mod resample;
 pub mod shuffle;
 pub mod upsample;

@@ -2,6 +2,11 @@
 
 mod inner;
 
+pub use inner::ROWS as INNER_ROWS;
+pub(super) use inner::all_called;
+
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::graph::shown::shown;
 use crate::schema::{Entry, IntoReply, function, inner};
 use std::sync::Arc;
@@ -221,3 +226,10 @@ pub const ENTRIES: &[Entry] = &[
         ("ReplicationPad3DBackward0", "replication_pad3d(Tensor self, int[6] padding) -> Tensor"),
     ]),
 ];
+
+plain! {
+    struct ConstantPad { pad, value }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<ConstantPad>("constant pad")];

@@ -1,6 +1,8 @@
 //! Linear maps along spatial dimensions, one after the other: each output element is a weighted sum
 //! of a few input elements. Averages, interpolation and padding with what is there are such maps.
 
+mod portable;
+
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -18,6 +20,10 @@ use crate::ops::conjugate::by_parts;
 use crate::ops::creation::{copy, create};
 use crate::shape::{SharedLayout, checked_shape, signed};
 use crate::tensor::{Array, Tensor};
+pub(crate) use portable::ROWS;
+
+/// What torch calls a map: in messages, its node, and that of its transpose.
+pub(in crate::ops::neural) type Called = [&'static str; 3];
 
 /// The map of one dimension.
 pub(in crate::ops::neural) struct Axis {
@@ -43,12 +49,9 @@ pub(in crate::ops::neural) fn check_room(x: &Tensor, sizes: &[i64]) -> Result<()
 /// dy = A dx, x̄ = Aᵀ ȳ
 #[derive(Clone)]
 pub(in crate::ops::neural) struct Resample {
-    /// torch's names of the node, and of that of its transpose.
-    pub(in crate::ops::neural) names: [&'static str; 2],
+    pub(in crate::ops::neural) called: Called,
     pub(in crate::ops::neural) axes: Arc<[Axis]>,
     pub(in crate::ops::neural) transposed: bool,
-    /// torch's name of the operation in messages.
-    pub(in crate::ops::neural) operation: &'static str,
     /// Whether torch keeps the input, and minds that it is written to.
     pub(in crate::ops::neural) keeps: bool,
     /// Whether complex numbers are taken.
@@ -56,12 +59,17 @@ pub(in crate::ops::neural) struct Resample {
 }
 
 impl Resample {
+    /// Whether it is an average over windows.
+    fn is_pool(&self) -> bool {
+        self.called[0].contains("pool")
+    }
+
     /// How many dimensions images have. Windows take those of one dimension for images of one row.
     fn spatial(&self) -> usize {
         match self.axes.len() {
             // Means of volumes are in order.
-            3 if self.operation.contains("pool") => usize::from(u8::MAX),
-            count if self.operation.contains("pool") => count,
+            3 if self.is_pool() => usize::from(u8::MAX),
+            count if self.is_pool() => count,
             3 => 3,
             _ => 2,
         }
@@ -132,7 +140,7 @@ impl Op for Resample {
     const SAVED: &'static [&'static str] = &["self"];
 
     fn name(&self) -> &'static str {
-        self.names[usize::from(self.transposed)]
+        self.called[1 + usize::from(self.transposed)]
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
@@ -151,7 +159,7 @@ impl Op for Resample {
         let y = match x.dtype {
             DType::UInt8 if !self.transposed => self.run_bytes(&x)?,
             _ => dispatch!(number x.dtype, T => self.run::<T>(&x, 0)?, else {
-                return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
+                return Err(Error::NotImplementedFor { operation: self.called[0], dtype: x.dtype }.into())
             }),
         };
         Ok(smallvec![memory_order::as_images(y, &layout, self.spatial())?])

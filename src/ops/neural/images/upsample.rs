@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::resample::{self, Axis, Resample};
+use super::resample::{self, Axis, Called, Resample};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
@@ -62,6 +62,12 @@ impl Between {
         }
     }
 
+    /// What torch calls it over so many dimensions.
+    fn called(self, dimensions: usize) -> Called {
+        let [forth, back] = self.nodes(dimensions);
+        [self.operation(dimensions), forth, back]
+    }
+
     /// torch's names of the nodes of the operation over so many dimensions, and of its gradient.
     fn nodes(self, dimensions: usize) -> [&'static str; 2] {
         match (self, dimensions) {
@@ -98,6 +104,22 @@ impl Between {
             }
         }
     }
+}
+
+/// All that images of another size are called.
+pub(super) fn all_called() -> impl Iterator<Item = Called> {
+    let align_corners = false;
+    let smooth = |filter| Between::Smooth { filter, align_corners };
+    let all = [
+        Between::Nearest,
+        Between::NearestExact,
+        Between::Linear { align_corners },
+        Between::Cubic { align_corners },
+        smooth(Filter::Line),
+        smooth(Filter::Cubic),
+        smooth(Filter::Lanczos),
+    ];
+    all.into_iter().flat_map(|between| (1..=3).map(move |count| between.called(count)))
 }
 
 /// The weights of a smooth mean.
@@ -232,16 +254,15 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     let scale = |dim: usize| Shown::from(scales.get(dim).copied().flatten());
     given.extend(scale_names.iter().enumerate().map(|(dim, name)| (*name, scale(dim))));
     given.extend(between.align_corners().map(|aligned| ("align_corners", aligned.into())));
-    let operation = between.operation(sizes.len());
+    let called = between.called(sizes.len());
     let takes_bytes = !matches!((between, sizes.len()), (Between::Linear { .. }, 1 | 3));
     let is_taken = x.dtype().is_float() || takes_bytes && x.dtype() == DType::UInt8;
     if !is_taken {
-        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
+        return Err(Error::NotImplementedFor { operation: called[0], dtype: x.dtype() }.into());
     }
     resample::check_room(x, sizes)?;
-    let (names, axes) = (between.nodes(sizes.len()), axes.collect::<Result<_>>()?);
-    Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: false }
-        .of_given(x, given)
+    let axes = axes.collect::<Result<_>>()?;
+    Resample { called, axes, transposed: false, takes_complex: false, keeps: false }.of_given(x, given)
 }
 
 /// What torch's dispatcher calls the operators that no entry names.

@@ -6,7 +6,7 @@ use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::neural::taps::Taps;
 use crate::ops::geometry::{squeeze, strided};
-use crate::ops::neural::images::resample::{self, Axis, Resample};
+use crate::ops::neural::images::resample::{self, Axis, Called, Resample};
 use crate::ops::pointwise::division;
 use crate::ops::pointwise::division::Rounding;
 use crate::ops::reduction::reduce;
@@ -111,6 +111,27 @@ pub(in crate::ops::neural) fn check_numbers(all: &[&[i64]]) -> Result<()> {
     }
 }
 
+/// What torch calls averages over windows of so many dimensions, or over `adaptive` ones.
+fn called(dimensions: usize, adaptive: bool) -> Called {
+    match (dimensions, adaptive) {
+        (3, false) => ["avg_pool3d_out_frame", "AvgPool3DBackward0", "AvgPool3DBackwardBackward0"],
+        (_, false) => ["avg_pool2d", "AvgPool2DBackward0", "AvgPool2DBackwardBackward0"],
+        (3, true) => {
+            ["adaptive_avg_pool3d_cpu", "AdaptiveAvgPool3DBackward0", "AdaptiveAvgPool3DBackwardBackward0"]
+        }
+        (_, true) => {
+            ["adaptive_avg_pool2d", "AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool2DBackwardBackward0"]
+        }
+    }
+}
+
+/// All that averages are called.
+pub(in crate::ops::neural) fn all_called() -> impl Iterator<Item = Called> {
+    [(2, false), (3, false), (2, true), (3, true)]
+        .into_iter()
+        .map(|(count, adaptive)| called(count, adaptive))
+}
+
 /// The averages over windows. Padding counts as elements if `with_padding`; `divisor` stands for the
 /// number of elements of every window.
 pub fn mean_pool(x: &Tensor, pool: &Pool, with_padding: bool, divisor: Option<i64>) -> Result<Tensor> {
@@ -119,15 +140,12 @@ pub fn mean_pool(x: &Tensor, pool: &Pool, with_padding: bool, divisor: Option<i6
         return Err(Error::PoolDivisor {}.into());
     }
     let counts = pool.counts(layout.shape())?;
-    let (operation, names) = match counts.len() {
-        3 => ("avg_pool3d_out_frame", ["AvgPool3DBackward0", "AvgPool3DBackwardBackward0"]),
-        _ => ("avg_pool2d", ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"]),
-    };
+    let called = called(counts.len(), false);
     if x.dtype() == DType::Int64 {
         return whole_mean_pool(x, pool, with_padding, divisor, &counts);
     }
     if !x.dtype().is_float() {
-        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
+        return Err(Error::NotImplementedFor { operation: called[0], dtype: x.dtype() }.into());
     }
     let lead = layout.ndim() - counts.len();
     let axes = counts.iter().enumerate().map(|(dim, &count)| {
@@ -150,8 +168,7 @@ pub fn mean_pool(x: &Tensor, pool: &Pool, with_padding: bool, divisor: Option<i6
     let mut given = pool.shown();
     given.retain(|(name, _)| *name != "dilation");
     given.extend(shown! { count_include_pad: with_padding, divisor_override: divisor });
-    Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: true }
-        .of_given(x, given)
+    Resample { called, axes, transposed: false, takes_complex: false, keeps: true }.of_given(x, given)
 }
 
 /// A window of a dimension.
@@ -195,12 +212,10 @@ fn whole_mean_pool(
         })?;
         axes.push(Axis { behind: layout.ndim() - 1 - lead - dim, size: size as usize, taps });
     }
-    let names = ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"];
     let sums = Resample {
-        names,
+        called: called(2, false),
         axes: axes.into(),
         transposed: false,
-        operation: "avg_pool2d",
         takes_complex: false,
         keeps: false,
     };
@@ -226,7 +241,7 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
         }
         return Err(Error::AdaptivePoolNegative { sizes }.into());
     }
-    let operation = if sizes.len() == 3 { "adaptive_avg_pool3d_cpu" } else { "adaptive_avg_pool2d" };
+    let called = called(sizes.len(), true);
     if sizes.iter().all(|&size| size == 1) {
         let dims: Vec<i64> = (1..=sizes.len() as i64).map(|dim| -dim).collect();
         let y = reduce::mean(x, Some(&dims), true, None)?;
@@ -239,7 +254,7 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
         return Ok(y);
     }
     if !x.dtype().is_float() {
-        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
+        return Err(Error::NotImplementedFor { operation: called[0], dtype: x.dtype() }.into());
     }
     resample::check_room(x, &sizes)?;
     let axes = sizes.iter().enumerate().map(|(dim, &count)| {
@@ -252,12 +267,8 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
         let taps = Taps::new(count as usize, window)?;
         Ok(Axis { behind: layout.ndim() - 1 - lead - dim, size, taps })
     });
-    let names = match sizes.len() {
-        3 => ["AdaptiveAvgPool3DBackward0", "AdaptiveAvgPool3DBackwardBackward0"],
-        _ => ["AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool2DBackwardBackward0"],
-    };
     let axes = axes.collect::<Result<_>>()?;
-    Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: true }.of(x)
+    Resample { called, axes, transposed: false, takes_complex: false, keeps: true }.of(x)
 }
 
 /// From where to where the `place`-th of `count` windows over `size` elements goes.

@@ -1,6 +1,8 @@
 //! Activations whose slope is drawn, or decided by half of the input.
 
+use crate::dispatch::apply::portable;
 use crate::dispatch::binary;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::unary;
 use crate::kernels::pointwise::math::{self, Arithmetic};
 use crate::kernels::pointwise::zip;
@@ -257,3 +259,10 @@ pub const ENTRIES: &[Entry] = &[
 fn drawn_call(a: &dyn Arguments) -> Result<(&Tensor, f64, f64)> {
     Ok((a.tensor(0)?, super::parameter(a, 1)?.to_f64(), super::parameter(a, 2)?.to_f64()))
 }
+
+plain! {
+    struct Glu { dim, given, half }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Glu>("glu")];

@@ -1,5 +1,7 @@
 //! A rectifier with a slope that is learnt.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Entry, IntoReply, both};
 use smallvec::{SmallVec, smallvec};
 
@@ -194,3 +196,10 @@ pub const ENTRIES: &[Entry] = &[both(
     |a| prelu(a.tensor(0)?, a.tensor(1)?).reply(),
 )
 .operators(&[("PreluKernelBackward0", "_prelu_kernel")])];
+
+plain! {
+    struct Prelu {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Prelu>("prelu")];

@@ -3,7 +3,7 @@
 
 mod entries;
 
-use crate::dispatch::modes::plain::{Row, plain};
+use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
 use crate::dispatch::unary::portable;
 use crate::dtype::{Real, Scalar};
 use crate::ops;
@@ -385,8 +385,22 @@ plain! {
     struct Softplus { beta, threshold, given }
 }
 
+impl<const CONTINUOUS: bool> Plain for Elu<CONTINUOUS> {
+    fn write(&self, to: &mut Vec<u8>) {
+        [self.alpha, self.scale, self.input_scale].write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Elu<CONTINUOUS>> {
+        <[f64; 3]>::read(from).map(|[alpha, scale, input_scale]| Elu { alpha, scale, input_scale })
+    }
+}
+
 /// How these are written as plain data.
 pub const ROWS: &[Row] = &[
+    portable::row::<Elu<false>>("elu"),
+    portable::row_of_slope::<Elu<false>>("elu slope"),
+    portable::row::<Elu<true>>("celu"),
+    portable::row_of_slope::<Elu<true>>("celu slope"),
     portable::row::<Gelu>("gelu"),
     portable::row_of_slope::<Gelu>("gelu slope"),
     portable::row::<Silu>("silu"),

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{check, padded};
+use crate::dispatch::apply::portable;
 use crate::dispatch::apply::{Arrays, Keep, Op, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dispatch::memory_order;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Gradients, SavedTensor};
@@ -16,7 +18,7 @@ use crate::kernels::geometry::picked::{Sources, picked};
 use crate::kernels::neural::taps::Taps;
 use crate::ops::creation::{cast, copy};
 use crate::ops::geometry::part;
-use crate::ops::neural::images::resample::{Axis, Resample};
+use crate::ops::neural::images::resample::{Axis, Called, Resample};
 use crate::tensor::{Array, Tensor};
 
 /// With what a tensor is padded that is padded with itself.
@@ -49,29 +51,42 @@ struct InnerPad {
 
 impl InnerPad {
     /// torch's names of the operation, its node, and the node of its gradient.
-    fn names(&self) -> [&'static str; 3] {
-        match (self.kind, self.sides.len()) {
-            (Inner::Reflection, 1) => {
-                ["reflection_pad1d", "ReflectionPad1DBackward0", "ReflectionPad1DBackwardBackward0"]
-            }
-            (Inner::Reflection, 2) => {
-                ["reflection_pad2d", "ReflectionPad2DBackward0", "ReflectionPad2DBackwardBackward0"]
-            }
-            (Inner::Reflection, _) => {
-                ["reflection_pad3d", "ReflectionPad3DBackward0", "ReflectionPad3DBackwardBackward0"]
-            }
-            (Inner::Replication, 1) => {
-                ["replication_pad1d", "ReplicationPad1DBackward0", "ReplicationPad1DBackwardBackward0"]
-            }
-            (Inner::Replication, 2) => {
-                ["replication_pad2d", "ReplicationPad2DBackward0", "ReplicationPad2DBackwardBackward0"]
-            }
-            (Inner::Replication, _) => {
-                ["replication_pad3d", "ReplicationPad3DBackward0", "ReplicationPad3DBackwardBackward0"]
-            }
+    fn names(&self) -> Called {
+        called(self.kind, self.sides.len())
+    }
+}
+
+/// torch's names of the operation over so many dimensions, its node, and the node of its gradient.
+fn called(kind: Inner, dimensions: usize) -> Called {
+    match (kind, dimensions) {
+        (Inner::Reflection, 1) => {
+            ["reflection_pad1d", "ReflectionPad1DBackward0", "ReflectionPad1DBackwardBackward0"]
+        }
+        (Inner::Reflection, 2) => {
+            ["reflection_pad2d", "ReflectionPad2DBackward0", "ReflectionPad2DBackwardBackward0"]
+        }
+        (Inner::Reflection, _) => {
+            ["reflection_pad3d", "ReflectionPad3DBackward0", "ReflectionPad3DBackwardBackward0"]
+        }
+        (Inner::Replication, 1) => {
+            ["replication_pad1d", "ReplicationPad1DBackward0", "ReplicationPad1DBackwardBackward0"]
+        }
+        (Inner::Replication, 2) => {
+            ["replication_pad2d", "ReplicationPad2DBackward0", "ReplicationPad2DBackwardBackward0"]
+        }
+        (Inner::Replication, _) => {
+            ["replication_pad3d", "ReplicationPad3DBackward0", "ReplicationPad3DBackwardBackward0"]
         }
     }
+}
 
+/// All that padding is called.
+pub(in crate::ops::neural) fn all_called() -> impl Iterator<Item = Called> {
+    let kinds = [Inner::Reflection, Inner::Replication];
+    kinds.into_iter().flat_map(|kind| (1..=3).map(move |count| called(kind, count)))
+}
+
+impl InnerPad {
     /// How many of the last dimensions are those of images that may lie channel by channel.
     fn spatial(&self) -> usize {
         if self.sides.len() == 3 { 3 } else { 2 }
@@ -95,13 +110,11 @@ impl InnerPad {
             let taps = Taps::new(side.output, |place| std::iter::once((self.source(side, place), 1.0)))?;
             Ok(Axis { behind, size: side.size, taps })
         };
-        let [operation, forth, back] = self.names();
         let axes = self.sides.iter().enumerate().map(axis).collect::<Result<Vec<_>>>()?;
         Ok(Resample {
-            names: [forth, back],
+            called: self.names(),
             axes: axes.into(),
             transposed: true,
-            operation,
             takes_complex: true,
             keeps: false,
         })
@@ -215,3 +228,15 @@ pub fn fill_rings(into: &Tensor, x: &Tensor, pad: &[i64]) -> Result<()> {
     }
     Ok(())
 }
+
+plain! {
+    struct Side { size, before, output }
+    struct InnerPad { kind, sides }
+}
+
+plain! {
+    enum Inner { Reflection, Replication }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<InnerPad>("inner pad")];
