@@ -25,7 +25,7 @@ RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindin
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # Tests ask for memory that nobody has.
 SANITIZED = RUSTC_BOOTSTRAP=1 CARGO_INCREMENTAL=0 RUSHLIGHT_CACHE_MB=0 CARGO_TARGET_DIR=target/$(1) \
-  ASAN_OPTIONS=allocator_may_return_null=1 \
+  ASAN_OPTIONS=allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(abspath tools/leaks.txt) \
   RUSTFLAGS="-Zsanitizer=$(1) --cfg crossbeam_sanitize_thread" cargo test --locked
 # Names of the tests in which threads meet.
 THREADED = -- thread parallel arena sharing storage schedule
