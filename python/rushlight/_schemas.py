@@ -189,9 +189,11 @@ def _said(value: Any, kind: str) -> str:
 
 
 class FunctionSchema:
-    """What an operator takes and returns."""
+    """What an operator takes and returns, and behind ` | ` the tags of it that do not follow from that."""
 
     def __init__(self, text: str, namespace: str = "") -> None:
+        text, _, tags = text.partition(" | ")
+        self._tags = tags.split()
         self._text = f"{namespace}::{text}" if namespace else text
         full, _, self._rest = self._text.partition("(")
         self.name, _, self.overload_name = full.partition(".")

@@ -80,6 +80,7 @@ impl Operation {
                 Shown::Complex(value) => attributes.set_item(name, Scalar::Complex(*value).to_python(py)?)?,
                 Shown::Ints(values) => attributes.set_item(name, PyList::new(py, values)?)?,
                 Shown::Text(text) => attributes.set_item(name, text)?,
+                Shown::Type(dtype) => attributes.set_item(name, dtype.to_python(py)?)?,
                 Shown::Saved(places) => attributes.set_item(name, places.clone())?,
                 Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Computed => {}
             }

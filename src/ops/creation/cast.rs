@@ -29,6 +29,7 @@ use crate::dispatch::{batch, binary, in_place};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::following::Known;
+use crate::graph::shown::shown;
 use crate::graph::{At, Gradients, Rule, SavedTensor, mode};
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout, SharedLayout};
@@ -219,6 +220,10 @@ impl Op for ToCopy {
             _ => y,
         };
         Ok(smallvec![y])
+    }
+
+    fn dispatch_attributes(&self) -> Attributes {
+        shown! { dtype: self.dtype }
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

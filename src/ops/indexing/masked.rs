@@ -378,7 +378,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| masked_select(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Picked))
-    .operators(&[("MaskedSelectBackward0", "masked_select")]),
+    .operators(&[("MaskedSelectBackward0", "masked_select | dynamic_output_shape")]),
     both(
         "masked_scatter",
         MASKED_SCATTER,

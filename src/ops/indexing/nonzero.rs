@@ -114,7 +114,7 @@ pub const ENTRIES: &[Entry] = &[
         },
     )
     .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Nonzero))
-    .operators(&[("-", "nonzero(Tensor self) -> Tensor")]),
+    .operators(&[("-", "nonzero(Tensor self) -> Tensor | dynamic_output_shape")]),
     both(
         "argwhere",
         &["(Tensor input)"],
