@@ -25,7 +25,7 @@ use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::trace;
-use crate::dispatch::{batch, binary, in_place};
+use crate::dispatch::{batch, in_place};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::following::Known;
@@ -293,7 +293,7 @@ impl Rule for CopyInto {
 
 /// Overwrites an array with the elements of another one, broadcast and converted.
 fn copied(target: &Array, values: &Array) -> Result<()> {
-    copy::write(target, &binary::expanded(values, target.layout.shape())?)
+    copy::write(target, &values.expanded(target.layout.shape())?)
 }
 
 /// Overwrites `x` with the elements of `source`, broadcast and converted.
