@@ -21,7 +21,7 @@ ENTRIES = 25
 # Folders with more entries, and why.
 WIDE = {
     "python/rushlight/_compat": "torch's inner modules stand at the root of its package, and are found here",
-    "python/rushlight": "torch's public modules stand at the root of its package",
+    "python/rushlight": "torch's public modules stand at the root of its package, and private ones that it names",
     "python/rushlight/distributed": "half of it are torch's public modules, and they share the transports",
     "python/rushlight/distributions": "a file a distribution, as torch names them",
     "python/rushlight/nn/modules": "a file a family of layers, as torch names them",
@@ -39,8 +39,9 @@ MAY_USE = {
     "_calls": set(),
     "_devices": set(),
     "_messages": set(),
-    "_functions": {"_calls", "_tensors", "autograd", "linalg", "nn"},
-    "_tensors": {"_files", "_functions", "autograd", "utils"},
+    "_operators": set(),
+    "_functions": {"_calls", "_messages", "_tensors", "autograd", "linalg", "nn"},
+    "_tensors": {"_files", "_functions", "_operators", "autograd", "utils"},
     "_files": {"_tensors", "_compat"},
 }
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from .. import _rushlight as native
-from .._operator_functions import indexed
+from .._operators.functions import indexed
 from .._ops import table
 from .._rushlight import Tensor
 from .meta import _NO_DATA, _NO_ITEM, of_form, without_data
@@ -33,10 +33,9 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
     name = str(func).removeprefix("aten.").partition(".")[0]
     device = kwargs.get("device")
     if device is not None and native.device(device).type != "meta":
-        if name in ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like"):
-            return func(_zeros(args[0]), *args[1:], **kwargs)
-        if name not in ("new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided"):
+        if _KNOWN.get(name) is _converted:
             raise NotImplementedError(_NO_DATA)
+        # What makes tensors like another reads its form alone.
         return func(_zeros(args[0]), *args[1:], **kwargs)
     given = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
     if name == "copy_" and not isinstance(args[0], cls):

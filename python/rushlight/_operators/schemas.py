@@ -102,14 +102,14 @@ class Argument:
     @cached_property
     def real_type(self) -> Any:
         """Its type, in which what torch hands on as integers has its own name."""
-        from ._compat._C import _types
+        from .._compat._C import _types
 
         return _types.read(self.kind)
 
     @cached_property
     def type(self) -> Any:
         """Its type, in which what stands for integers (element types, layouts, symbols) is an integer."""
-        from ._compat._C import _types
+        from .._compat._C import _types
 
         return _types.read(re.sub(r"\b(SymInt|ScalarType|Layout|MemoryFormat)\b", "int", self.kind))
 
