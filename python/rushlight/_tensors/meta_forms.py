@@ -72,7 +72,8 @@ def as_one(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if "data_dependent_output" in tags:
         _check_is_known(name, tags)
     given = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
-    is_bound = any(one.requires_grad or _has_numbers(one) for one in given)
+    # What has a history, or meets numbers, keeps to its parts; and with a device numbers are asked for.
+    is_bound = any(one.requires_grad or _has_numbers(one) for one in given) or bool(kwargs.get("device"))
     reason: Exception | None = None
     try:
         found = func(*args, **kwargs)
