@@ -41,7 +41,7 @@ MAY_USE = {
     "_messages": set(),
     "_operators": set(),
     "_functions": {"_calls", "_messages", "_tensors", "autograd", "linalg", "nn"},
-    "_tensors": {"_files", "_functions", "_operators", "autograd", "utils"},
+    "_tensors": {"_files", "_functions", "autograd", "utils"},
     "_files": {"_tensors", "_compat"},
 }
 

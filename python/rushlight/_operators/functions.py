@@ -47,14 +47,14 @@ _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
     "_softmax": lambda torch: lambda x, dim, half=False: torch.softmax(x, dim),
     "_to_cpu": lambda torch: list,
     "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
-    "_unsafe_index": lambda torch: indexed,
+    "_unsafe_index": lambda torch: _indexed,
     "_unsafe_index_put": lambda torch: _put,
     "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),
     "_local_scalar_dense": lambda torch: Tensor.item,
     "alias": lambda torch: lambda x: x.as_subclass(torch.Tensor),
     "copy": lambda torch: lambda x, source: source.to(x.dtype).expand(x.shape).clone(),
     "expand": lambda torch: lambda x, size, *, implicit=False: x.expand(size),
-    "index": lambda torch: indexed,
+    "index": lambda torch: _indexed,
     "index_put": lambda torch: _put,
     "index_put_": lambda torch: lambda x, *rest: x.copy_(_put(x, *rest)),
     "lift": lambda torch: lambda x: x,
@@ -84,8 +84,7 @@ _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
 }
 
 
-def indexed(x: Tensor, indices: list[Tensor | None]) -> Tensor:
-    """Return the elements at some indices; where there is none, all along the dimension."""
+def _indexed(x: Tensor, indices: list[Tensor | None]) -> Tensor:
     return x[tuple(slice(None) if index is None else index for index in indices)]
 
 
@@ -94,7 +93,7 @@ def _put(x: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bo
     if len(given) == len(indices):
         return _rushlight.index_put(x, given, values, accumulate)
     # The function takes no dimensions that are left out, so that elements are counted through all of them.
-    numbers = indexed(_rushlight.arange(x.numel()).view(x.shape), indices)
+    numbers = _indexed(_rushlight.arange(x.numel()).view(x.shape), indices)
     put = x.reshape(-1).index_put((numbers.flatten(),), values.expand(numbers.shape).flatten(), accumulate)
     return put.view(x.shape)
 

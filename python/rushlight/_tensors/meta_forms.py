@@ -7,14 +7,14 @@ from functools import cache
 from typing import Any
 
 from .. import _rushlight as native
-from .._operators.functions import indexed
 from .._ops import table
 from .._rushlight import Tensor
 from .meta import _NO_DATA, _NO_ITEM, of_form, without_data
 
 __all__: list[str] = []
 
-# The forms of what operators give, and which of their tensors have to be on one device, if not all.
+# The forms of what operators give, or `NotImplemented` where they have to run; and which of their tensors have to be
+# on one device, if not all.
 _KNOWN: dict[str, Callable[..., Any]] = {}
 _ALIKE: dict[str, slice] = {}
 
@@ -45,10 +45,10 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
     _check_devices(given[_ALIKE.get(name, slice(None))], cls)
     if name.endswith("_") and not name.endswith("__"):
         return args[0]
-    known = _KNOWN.get(name)
-    if known is not None:
-        return known(*args, **kwargs)
-    _check_is_known(name, func._schema._tags)
+    if (known := _KNOWN.get(name)) is None:
+        _check_is_known(name, func._schema._tags)
+    elif (found := known(*args, **kwargs)) is not NotImplemented:
+        return found
     rest = {key: value for key, value in kwargs.items() if key not in ("device", "pin_memory")}
     large = spread(name, func, args, rest, given)
     return _forms(func(*_filled(args), **_filled(rest)), cls, given) if large is None else large
@@ -187,10 +187,10 @@ def _is_equal(*_: Any) -> Any:
 
 
 @_called("index")
-def _indexed(tensor: Any, indices: Sequence[Any]) -> Any:
+def _indexed(_: Any, indices: Sequence[Any]) -> Any:
     if any(one is not None and one.dtype in (native.bool, native.uint8) for one in indices):
         raise NotImplementedError(_no_form("nonzero"))
-    return _forms(indexed(*_filled((tensor, indices))), Tensor, ())
+    return NotImplemented
 
 
 @_called("_ctc_loss")
