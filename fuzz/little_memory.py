@@ -3,7 +3,7 @@
     python fuzz/little_memory.py [-s SECONDS] [--seed N] [--least 16384]
 
 A call with its backward runs as often as it allocates, in a process of its own; the next time another allocation
-fails (`tests/ops/failing_malloc.c`). A fault is a process that ends, another class of error, a `.grad` that is neither
+fails (`tests/ops/memory/failing_malloc.c`). A fault is a process that ends, another class of error, a `.grad` that is neither
 what it was nor whole, and memory that is left.
 """
 
@@ -57,7 +57,7 @@ def prepared():
         raise SystemExit("needs a C compiler")
     folder = tempfile.mkdtemp(prefix="failing-")
     library = f"{folder}/failing.so"
-    source = HERE.parent / "tests/ops/failing_malloc.c"
+    source = HERE.parent / "tests/ops/memory/failing_malloc.c"
     subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
     # What is kept for its next use is not asked for.
     given = {READY: library, "LD_PRELOAD": library, "RUSHLIGHT_CACHE_MB": "0"}

@@ -13,7 +13,7 @@ from support import PARITY, alias_reference
 if PARITY:
     alias_reference()
     # It reads the compiled module itself.
-    collect_ignore = ["test_stubs.py"]
+    collect_ignore = ["house/test_stubs.py"]
 
 
 def pytest_configure(config):

@@ -1,6 +1,6 @@
 """Store what the reference library shows for every cell of the notebooks in examples/notebooks.
 
-Run it with a Python that has PyTorch; tests/test_notebooks.py compares rushlight with what it recorded.
+Run it with a Python that has PyTorch; tests/house/test_notebooks.py compares rushlight with what it recorded.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-//! From the engine's failures to Python exceptions. The words are in `rushlight._messages`; here
-//! is only the way there, which is taken once a failure has happened.
+//! Python exceptions of the engine's errors. The texts are in `rushlight._messages`, which is imported when the first
+//! error is raised.
 
 use std::any::Any;
 
@@ -13,7 +13,7 @@ use rushlight::error::{Foreign, Value};
 use crate::interpreter::origin;
 use crate::values::dtype;
 
-/// The exception of a failure. One that came from Python returns there as it was.
+/// The Python exception of an error of the engine. An exception that came from Python is returned as it was.
 #[cold]
 #[allow(clippy::boxed_local, reason = "it is what the engine's results hold")]
 pub(crate) fn raise(error: Box<Error>) -> PyErr {
@@ -30,12 +30,12 @@ pub(crate) fn raise(error: Box<Error>) -> PyErr {
     }
 }
 
-/// An exception on its way through the engine.
+/// A Python exception as an error of the engine, which hands it on to `raise`.
 pub(crate) fn carry(exception: PyErr) -> Box<Error> {
     Box::new(Error::Foreign(Foreign(Box::new(exception))))
 }
 
-/// The exception of what unwound: a failure for which work was given up, or one of ours.
+/// The exception of a panic: the error for which long work was given up, else a fault of the engine itself.
 #[cold]
 pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> PyErr {
     let payload = match long_work::given_up(payload) {

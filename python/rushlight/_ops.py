@@ -13,8 +13,8 @@ from types import ModuleType
 
 from . import _rushlight
 from ._lazy import on_first_use
+from ._operators.schemas import FunctionSchema
 from ._rushlight import Tensor
-from ._schemas import FunctionSchema
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class OpOverload:
         return _shown_or_computed(self, args, kwargs)
 
     def _computed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        from ._operator_functions import function_of
+        from ._operators.functions import function_of
 
         with _rushlight._DisableTorchFunctionSubclass():
             found = function_of(self)(*args, **kwargs)
@@ -271,16 +271,16 @@ def _replace(own: Any, given: Any, replaced: dict[int, Tensor]) -> bool:
 
 
 def _lines(file: str) -> Iterator[str]:
-    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as lines:
+    with open(os.path.join(os.path.dirname(__file__), "_operators", file), encoding="utf-8") as lines:
         yield from (line.rstrip() for line in lines if line[0] != "#")
 
 
 def _others() -> Iterator[tuple[str, str]]:
     """Yield the operators that are in no table of the compiled module, and the nodes that they leave."""
-    for line in _lines("_operators.txt"):
+    for line in _lines("operators.txt"):
         node, _, text = line.partition(" ")
         yield node, text
-    for line in _lines("_composites.txt"):
+    for line in _lines("composites.txt"):
         yield "=", line
 
 

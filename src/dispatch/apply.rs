@@ -22,16 +22,11 @@ use crate::error::Result;
 use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Traits, mode};
 use crate::tensor::{Array, Creation, Tensor};
+pub use crate::tensor::{Arrays, Outputs};
 pub use keep::{Keep, Keepsake};
 pub(crate) use overwrite::apart;
 pub use overwrite::{Overwrite, apply_in_place};
 pub use stored::Unsigned;
-
-/// The outputs of an operation; nearly always one tensor.
-pub type Outputs = SmallVec<[Tensor; 1]>;
-
-/// The outputs as arrays, without history.
-pub type Arrays = SmallVec<[Array; 1]>;
 
 /// A structured operation. Its parameters are the fields of the type; everything that is true of it stands in its
 /// `impl`. Its inputs are arrays where numbers are computed, and tensors where derivatives are.

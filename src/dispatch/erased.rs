@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dispatch::apply;
-use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, Outputs};
+use crate::dispatch::apply::{Keep, Op, OpRule};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::plain::What;
@@ -14,7 +14,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::graph::node::{RuleBox, boxed};
-use crate::tensor::{Array, Creation, Tensor};
+use crate::tensor::{Array, Arrays, Creation, Outputs, Tensor};
 
 /// An operation of any type: the methods of `Op`.
 pub(crate) trait AnyOp: Send + Sync {

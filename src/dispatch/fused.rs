@@ -3,7 +3,6 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::binary;
 use crate::dispatch::modes::recording;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
@@ -44,7 +43,7 @@ pub(crate) fn fused_numbers<const N: usize>(
     }
     let mut shown = Vec::with_capacity(N);
     for other in others {
-        shown.push(copy::in_order(&binary::expanded(other, x.layout.shape())?)?.into_owned());
+        shown.push(copy::in_order(&other.expanded(x.layout.shape())?)?.into_owned());
     }
     numbers(f, x, std::array::from_fn(|index| &shown[index])).map(Some)
 }

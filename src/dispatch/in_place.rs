@@ -5,7 +5,6 @@
 //! which one window was replaced: `window` records that, and the view finds its own edge again
 //! through the base (Note [Views and writes]).
 
-pub(crate) mod repeated;
 mod stretches;
 mod window;
 
@@ -18,12 +17,14 @@ use crate::dispatch::modes::{recording, subclass};
 use crate::dispatch::record::{MakeRule, form, gradient_edges, needed, only_once, records};
 use crate::error::{Error, Result};
 use crate::graph::following::Known;
+use crate::graph::mode::GradModeGuard;
 use crate::graph::observe::writes;
 use crate::graph::tangents::live;
 use crate::graph::{Edge, Forms, Node, Rule, SavedTensor, Source, check_kept, mode, saved_tensor_hooks};
 use crate::ops::creation::{cast, copy};
+use crate::ops::pointwise::{compare, select};
 use crate::shape::{self, Layout};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Tensor, repeated};
 
 pub(crate) use stretches::is_plain;
 pub use stretches::through_stretches;
@@ -307,7 +308,7 @@ fn through_any(
     let result = operation(&before)?;
     check_result(x, &result)?;
     match repeated {
-        true => repeated::write_changes(&target, &before.array(), &result.array())?,
+        true => write_changes(&target, &before.array(), &result.array())?,
         false if recording::is_on() => {
             let write = |targets: &[&Tensor], others: &[&Tensor]| {
                 copy::write(&targets[0].memory(), &others[0].array())
@@ -373,4 +374,16 @@ pub(crate) fn check_result(x: &Tensor, result: &Tensor) -> Result<()> {
         return Err(batch::told_of_all(Error::OutputShape { output, broadcast }, &[x, result]));
     }
     Ok(())
+}
+
+/// Writes the elements of `after` that are not those of `before`, which `target` had: what did not change leaves
+/// alone what another row wrote.
+fn write_changes(target: &Array, before: &Array, after: &Array) -> Result<()> {
+    let _off = GradModeGuard::off();
+    repeated::in_turn(target, &[before.clone(), after.clone()], &mut |target, others| {
+        let [before, after] = others else { unreachable!("as many as there were") };
+        let [before, after, now] = [before, after, target].map(|array| Tensor::from_array(array.clone()));
+        let changed = compare::ne(&after, &before)?;
+        copy::write(target, &select::where_(&changed, &after, &now)?.array())
+    })
 }

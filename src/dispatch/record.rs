@@ -3,13 +3,12 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Outputs};
 use crate::dispatch::forward_mode::tangents;
 use crate::error::{Error, Result};
 use crate::graph::node::{RuleBox, boxed};
 use crate::graph::observe::detach_site::{Cut, Reason, Standing};
 use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode, saved_tensor_hooks};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Arrays, Outputs, Tensor};
 
 /// Makes the rule of an operation, at most once; it is told which inputs need gradients. A trait object, so that the
 /// functions that record are compiled once and not for every rule.

@@ -3,13 +3,13 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::apply::{Arrays, Op, Overwrite};
+use crate::dispatch::apply::{Op, Overwrite};
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::unary;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::ops::creation::copy;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Arrays, Tensor};
 
 /// What an operation does with `uint64`, for which there are no kernels: Note [Stored types].
 #[derive(Clone, Copy, PartialEq)]

@@ -29,7 +29,7 @@ pub use observe::census::Census;
 pub use references::Holding;
 pub use released::Freeing;
 pub(crate) use replaced::replace_kept;
-pub use rule::{At, Gradients, Inputs, Rule, Traits};
+pub use rule::{At, Gradients, Inputs, Rule, Traits, UNDERIVED};
 pub use saved::{Packed, SavedTensor, Source, check_kept};
 pub use saved_tensor_hooks::Packer;
 pub use shown::{Attributes, Shown};

@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 use crate::origin::Origin;
 use crate::tensor::{Array, Tensor};
 
+/// torch's name of the node of an operation that has no formula.
+pub const UNDERIVED: &str = "torch::autograd::NotImplemented";
+
 /// Gradients or tangents, one a tensor; `None` stands for zeros.
 pub type Gradients = SmallVec<[Option<Tensor>; 2]>;
 

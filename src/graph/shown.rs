@@ -1,6 +1,6 @@
 //! The parameters of an operation as its node shows them to the host, under torch's names.
 
-use crate::dtype::{Complex, Scalar};
+use crate::dtype::{Complex, DType, Scalar};
 use crate::shape::{Dims, Layout, SharedLayout};
 
 /// What a node shows under one name.
@@ -24,6 +24,8 @@ pub enum Shown {
     Ints(Vec<i64>),
     /// A word.
     Text(&'static str),
+    /// An element type.
+    Type(DType),
     /// A number that stands for a tensor.
     Number(Scalar),
     /// A tensor that is calculated when somebody asks for it: see `Rule::compute`.
@@ -70,6 +72,12 @@ impl From<f64> for Shown {
 impl From<&'static str> for Shown {
     fn from(value: &'static str) -> Shown {
         Shown::Text(value)
+    }
+}
+
+impl From<DType> for Shown {
+    fn from(value: DType) -> Shown {
+        Shown::Type(value)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::schema::signatures::ONE_OUT;
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, function, of};
 use smallvec::smallvec;
 
-use super::conjugate::{conj, imag, part, real};
+use super::conjugate::{conj, imag, real};
 use super::{div, mul, sub};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
@@ -46,7 +46,7 @@ pub(crate) const I: Scalar = Scalar::Complex(Complex::new(0.0, 1.0));
 /// The complex numbers of a function of two real ones.
 fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> {
     let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-    let wide = |x: &Array| binary::expanded(&*copy::as_type(x, DType::Float64)?, &shape);
+    let wide = |x: &Array| copy::as_type(x, DType::Float64)?.expanded(&shape);
     let (left, right) = (wide(a)?, wide(b)?);
     let (left, right) = (left.view::<f64>(), right.view::<f64>());
     let elements = left.iter().zip(right.iter()).map(|(&a, &b)| f(a, b));
@@ -222,7 +222,7 @@ impl Measure {
                 let wide = copy::as_type_in_order(x, DType::Complex128)?;
                 unary::compute(&wide, DType::Float64, size)
             }
-            (Measure::Angle, _) => return binary::numbers(Atan2, &part(x, 1)?, &part(x, 0)?),
+            (Measure::Angle, _) => return binary::numbers(Atan2, &x.component(1)?, &x.component(0)?),
         }?;
         Ok(copy::as_type_in_order(&y, x.dtype.to_real())?.into_owned())
     }

@@ -85,14 +85,6 @@ pub(crate) fn parts(layout: &Layout) -> Result<Layout> {
     Layout::strided(shape, strides, 2 * layout.offset())
 }
 
-/// The real parts of complex numbers, or with 1 the imaginary ones, where they lie.
-pub(crate) fn part(memory: &Array, index: usize) -> Result<Array> {
-    let layout = &memory.layout;
-    let strides: Dims = layout.strides().iter().map(|stride| 2 * stride).collect();
-    let parts = Array { dtype: memory.dtype.to_real(), ..memory.clone() };
-    Ok(parts.with_layout(Layout::strided(layout.shape().into(), strides, 2 * layout.offset() + index)?))
-}
-
 /// Both parts of complex numbers along a last dimension, where they lie.
 pub(crate) fn as_parts(memory: &Array) -> Result<Array> {
     Reading::Parts.of(memory)

@@ -1,4 +1,4 @@
-//! What is told of a tensor without a look at its elements.
+//! Questions about a tensor that need none of its elements: `numel`, `is_complex`, `result_type`.
 
 use crate::dispatch::operand;
 use crate::dtype::DType;

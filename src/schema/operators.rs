@@ -7,8 +7,12 @@ use crate::schema::Entry;
 
 /// An operator as torch's dispatcher has it: the name of the node that the engine records for it, or `-` if there is
 /// none, and its schema. Of a schema that follows from the entry's first signature there is only the name, `add.out`;
-/// `arange.start@1` follows from the second.
+/// `arange.start@1` follows from the second. Behind ` | ` stand torch's tags of it that do not follow from the schema:
+/// `dynamic_output_shape` if the shape of the result depends on numbers, `data_dependent_output` if it answers with one.
 pub type Operator = (&'static str, &'static str);
+
+/// What stands before the tags of an operator.
+const TAGS: &str = " | ";
 
 /// The kinds of parameters that the dispatcher calls otherwise.
 const KINDS: [(&str, &str); 6] = [
@@ -28,9 +32,11 @@ pub fn schema_of(entry: &Entry, said: &'static str) -> Cow<'static, str> {
     if said.contains('(') {
         return Cow::Borrowed(said);
     }
-    let (name, place) = said.split_once('@').unwrap_or((said, "0"));
+    let (called, tags) = said.split_at(said.find(TAGS).unwrap_or(said.len()));
+    let (name, place) = called.split_once('@').unwrap_or((called, "0"));
     let signature = place.parse().ok().and_then(|place: usize| entry.signatures.get(place));
-    Cow::Owned(schema(name, signature.unwrap_or_else(|| panic!("{name} has no signature {place}"))))
+    let signature = signature.unwrap_or_else(|| panic!("{name} has no signature {place}"));
+    Cow::Owned(schema(name, signature) + tags)
 }
 
 /// The schema of the operator of that name with those parameters.

@@ -433,3 +433,4 @@ fn bytes(layout: &Layout, dtype: DType) -> Result<usize> {
 
 #[cfg(test)]
 mod tests;
+mod windows;

@@ -9,6 +9,7 @@ mod hooks;
 mod host_object;
 mod overlap;
 pub mod print;
+pub(crate) mod repeated;
 mod resolve;
 mod state;
 mod tangent;
@@ -16,6 +17,7 @@ mod transform;
 mod view;
 
 use once_cell::race::OnceBox;
+use smallvec::SmallVec;
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
@@ -46,6 +48,12 @@ pub struct Tensor(Shared<TensorImpl>);
 /// Names a tensor without keeping it.
 #[derive(Clone)]
 pub struct WeakTensor(WeakShared<TensorImpl>);
+
+/// Several tensors, such as the outputs of an operation; nearly always one.
+pub type Outputs = SmallVec<[Tensor; 1]>;
+
+/// Several arrays; nearly always one.
+pub type Arrays = SmallVec<[Array; 1]>;
 
 struct TensorImpl {
     core: RwLock<Core>,

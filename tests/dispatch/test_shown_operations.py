@@ -420,3 +420,20 @@ def test_no_tensor_is_taken_apart_to_write_to_another():
         torch.exp(x, out=y)
         torch.add(x, x, out=y)
     assert "unbind" not in names
+
+
+def test_conversions_are_shown_with_the_type_that_they_convert_to():
+    shown = []
+
+    class Conversions(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func is aten._to_copy.default:
+                shown.append(kwargs["dtype"])
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, requires_grad=True)
+    with Conversions():
+        torch.float_power(x, 2).sum().backward()
+        x.double()
+        x.to(torch.float32, copy=True)
+    assert shown == [torch.float64, torch.float32, torch.float64, torch.float32]

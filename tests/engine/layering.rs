@@ -119,7 +119,7 @@ fn paths(code: &str) -> BTreeSet<String> {
 }
 
 /// The paths behind every mention of a crate.
-fn paths_behind(crate_name: &str, code: &str) -> BTreeSet<String> {
+pub fn paths_behind(crate_name: &str, code: &str) -> BTreeSet<String> {
     code.match_indices(crate_name).flat_map(|(at, prefix)| expand(&code[at + prefix.len()..])).collect()
 }
 

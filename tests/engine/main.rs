@@ -7,6 +7,7 @@
 
 mod backward;
 mod batched;
+mod circles;
 mod complex;
 mod deep_graph;
 mod derivatives;

@@ -86,6 +86,24 @@ def test_operators_are_tagged():
     assert torch.Tag.pt2_compliant_tag in torch.ops.aten.mm.default.tags
 
 
+@pytest.mark.parametrize(
+    "name",
+    "nonzero argwhere masked_select bincount _unique2 unique_dim unique_consecutive one_hot _ctc_loss".split(),
+)
+def test_operators_whose_shape_depends_on_numbers_are_tagged(name):
+    assert torch.Tag.dynamic_output_shape in getattr(torch.ops.aten, name).default.tags
+
+
+def test_tags_are_those_of_an_overload():
+    dynamic = torch.Tag.dynamic_output_shape
+    assert dynamic in torch.ops.aten.index.Tensor.tags
+    assert dynamic in torch.ops.aten.repeat_interleave.Tensor.tags
+    assert dynamic not in torch.ops.aten.repeat_interleave.self_int.tags
+    for name in ("equal", "allclose", "_local_scalar_dense"):
+        assert torch.Tag.data_dependent_output in getattr(torch.ops.aten, name).default.tags
+    assert "|" not in str(torch.ops.aten.nonzero.default._schema)
+
+
 def test_the_form_of_a_tensor_is_asserted():
     x = torch.randn(3, 4)
     torch._assert_tensor_metadata(x, (3, 4), (4, 1), torch.float32, layout=torch.strided)

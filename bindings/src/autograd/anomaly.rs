@@ -54,7 +54,7 @@ fn tell(py: Python<'_>, node: &NodeRef, exception: &PyErr) -> PyResult<()> {
         next = parent.parent.as_deref();
     }
     let arguments = (exception.value(py), generations);
-    py.import("rushlight._origins")?.call_method1("tell_of_anomaly", arguments)?;
+    py.import("rushlight._messages.origins")?.call_method1("tell_of_anomaly", arguments)?;
     Ok(())
 }
 
@@ -63,5 +63,5 @@ pub(super) fn lines<'py>(py: Python<'py>, stack: Option<&Stack>) -> PyResult<Bou
     let Some(stack) = stack else { return Ok(py.None().into_bound(py)) };
     let origins = stack.places().rev().map(|origin| origin::describe(py, origin));
     let origins = PyList::new(py, origins.collect::<PyResult<Vec<_>>>()?)?;
-    py.import("rushlight._origins")?.call_method1("format_stack", (origins,))
+    py.import("rushlight._messages.origins")?.call_method1("format_stack", (origins,))
 }

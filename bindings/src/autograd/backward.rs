@@ -177,7 +177,7 @@ fn run_to<'py>(
         let input = inputs.get_item(index)?;
         let origin = as_tensor(&input).and_then(|input| input.edge().ok().flatten());
         let origin = describe(py, origin.map_or(Origin::UNKNOWN, |edge| edge.node.origin()))?;
-        py.import("rushlight._origins")?
+        py.import("rushlight._messages.origins")?
             .call_method1("tell_of_unused", (unused.value(py), index, input, origin))?;
         return Err(unused);
     }

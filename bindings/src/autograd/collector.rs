@@ -1,7 +1,7 @@
-//! What the interpreter's collector sees of the engine's graph.
+//! Reference cycles through the engine's graph, for Python's garbage collector.
 //!
-//! A circle may lead through the engine: an object holds a tensor, this its history, and that a hook
-//! that holds the object. The collector follows objects only, and it decides by exact counts. So when
+//! A reference cycle may lead through the engine: an object holds a tensor, the tensor its history, and the history a
+//! hook that holds the object. The collector follows objects only, and it decides by exact counts. So when
 //! it begins, a snapshot is made: from the objects that it is about to look at, the graph is walked
 //! over, and every node and tensor there that leads to anything of Python gets a stand-in. That is an
 //! object whose count is the number of handles that there are of the thing. Objects show the stand-ins
@@ -66,7 +66,7 @@ fn most(generation: usize) -> usize {
     }
 }
 
-/// Has the collector tell when it begins and ends. Of the classes are all objects that hold things of the engine.
+/// Registers with `gc.callbacks`. The classes are those of all objects that hold tensors or nodes of the engine.
 pub(crate) fn install(py: Python<'_>, classes: &'static [Class]) -> PyResult<()> {
     register_bareness(is_bare);
     if cfg!(all(Py_GIL_DISABLED, not(threads_at_once))) {

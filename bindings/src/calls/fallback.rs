@@ -1,5 +1,5 @@
 //! Calls that name what the engine's tensors do not have: the `meta` device, sparse layouts, quantised types. Such
-//! a call matches no signature, or is refused; before that is raised, `rushlight._fallback` is asked, where
+//! a call matches no signature, or is refused; before that is raised, `rushlight._devices.fallback` is asked, where
 //! tensors of these kinds are written in Python.
 
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ pub(crate) fn answer<'py>(
         keywords.set_item(name, value)?;
     }
     let given = (function()?, positional, keywords);
-    let answer = py.import("rushlight._fallback")?.call_method1("answer", given)?;
+    let answer = py.import("rushlight._devices.fallback")?.call_method1("answer", given)?;
     Ok((!answer.is(py.NotImplemented())).then(|| answer.unbind()))
 }
 

@@ -5,14 +5,14 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
 
-/// The function by which classes decline to be shown one kind of thing.
+/// The function that a class has in the place of its handler to be left out of one kind of override.
 pub(crate) struct Declining {
     name: &'static str,
     function: PyOnceLock<Py<PyAny>>,
 }
 
 impl Declining {
-    /// The one of this name in the module.
+    /// The function of this name in the compiled module.
     pub(crate) const fn named(name: &'static str) -> Declining {
         Declining { name, function: PyOnceLock::new() }
     }

@@ -258,7 +258,7 @@ fn is_own(code: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(file.starts_with(directory.as_str()))
 }
 
-/// The place as `rushlight._origins.Origin(file, line, function)`, or `None` if it is unknown.
+/// The place as `rushlight._messages.origins.Origin(file, line, function)`, or `None` if it is unknown.
 pub(crate) fn describe(py: Python<'_>, origin: Origin) -> PyResult<Bound<'_, PyAny>> {
     let number = (origin.number() >> 32) as u32;
     let code = codes().as_ref().and_then(|codes| codes.kept.get(&number)).map(|code| code.clone_ref(py));
@@ -269,7 +269,7 @@ pub(crate) fn describe(py: Python<'_>, origin: Origin) -> PyResult<Bound<'_, PyA
     arguments.set_item("line", line(code, origin.number() as u32)?)?;
     let name = code.getattr("co_qualname").or_else(|_| code.getattr("co_name"))?;
     arguments.set_item("function", name)?;
-    py.import("rushlight._origins")?.getattr("Origin")?.call((), Some(&arguments))
+    py.import("rushlight._messages.origins")?.getattr("Origin")?.call((), Some(&arguments))
 }
 
 /// The instructions of a code object from where to where, and their line.

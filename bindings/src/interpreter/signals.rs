@@ -1,19 +1,19 @@
-//! Ctrl-C in what goes through many objects of the interpreter one by one, with its lock.
+//! Ctrl-C during loops over many Python objects, which hold the GIL all the time.
 
 use pyo3::prelude::*;
 
-/// Listens to signals from time to time.
+/// Counts the objects of a loop, and has Python handle signals once every few thousand of them.
 #[derive(Default)]
 pub(crate) struct Listening(usize);
 
 impl Listening {
-    /// One more object. Fails if a handler does.
+    /// Counts one more object. Fails if a signal handler raises.
     #[inline]
     pub(crate) fn object(&mut self, py: Python<'_>) -> PyResult<()> {
         self.objects(py, 1)
     }
 
-    /// So many more objects.
+    /// Counts so many more objects.
     #[inline]
     pub(crate) fn objects(&mut self, py: Python<'_>, count: usize) -> PyResult<()> {
         self.0 += count;

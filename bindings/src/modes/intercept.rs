@@ -1,5 +1,5 @@
 //! Operations as interceptors that are written in Python see them (Note [Interceptors]).
-//! `rushlight._operators` names an operation as torch's dispatcher would, and knows what its arguments are
+//! `rushlight._operators.calls` names an operation as torch's dispatcher would, and knows what its arguments are
 //! called; here are what the engine shows of it, and the call that led there.
 
 use std::any::Any;
@@ -80,6 +80,7 @@ impl Operation {
                 Shown::Complex(value) => attributes.set_item(name, Scalar::Complex(*value).to_python(py)?)?,
                 Shown::Ints(values) => attributes.set_item(name, PyList::new(py, values)?)?,
                 Shown::Text(text) => attributes.set_item(name, text)?,
+                Shown::Type(dtype) => attributes.set_item(name, dtype.to_python(py)?)?,
                 Shown::Saved(places) => attributes.set_item(name, places.clone())?,
                 Shown::Nothing | Shown::NoTensor | Shown::Number(_) | Shown::Computed => {}
             }
@@ -162,7 +163,7 @@ fn answer(
 ) -> PyResult<Outputs> {
     let call = innermost_call(py);
     let shown = Operation(operation.clone());
-    let answer = py.import("rushlight._operators")?.call_method1("intercept", (mode, shown, call))?;
+    let answer = py.import("rushlight._operators.calls")?.call_method1("intercept", (mode, shown, call))?;
     let tensor = |object: PyResult<Bound<'_, PyAny>>| {
         let object = object?;
         let found = || Ok(PyRuntimeError::new_err(not_a_tensor(&object)?));
@@ -367,7 +368,7 @@ fn settle<'py>(
     values: &Bound<'py, PyDict>,
     result: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    values.py().import("rushlight._operators")?.call_method1("settle", (name, values, result))
+    values.py().import("rushlight._operators.calls")?.call_method1("settle", (name, values, result))
 }
 
 /// `settle` for a method without further arguments.

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given
-from .._formatting import _DType
+from .._messages.formatting import _DType
 from .._rushlight import Tensor
 from ..compiler import disable
 from .classes import classes as classes

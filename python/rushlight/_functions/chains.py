@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given, shown_to
-from .._formatting import name_in_c
+from .._messages.formatting import name_in_c
 from .._rushlight import Tensor
 from .._warn_once import warn_once
 

@@ -1,4 +1,4 @@
-"""Numbers moved to those that few bits can say, as quantised models have them; gradients pass."""
+"""Fake quantisation: values rounded to those that few bits can hold; gradients pass straight through."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"
 
 
 def _moved(values: Tensor, scale: Any, zero_point: Any, low: int, high: int) -> Tensor:
-    """Return the nearest numbers among the steps; where a step is within the bounds, the gradient passes."""
+    """Round to the nearest quantised values; the gradient passes where these are within the bounds."""
     if low > high:
         raise RuntimeError("`quant_min` should be less than or equal to `quant_max`.")
     with no_grad():
@@ -24,7 +24,7 @@ def _moved(values: Tensor, scale: Any, zero_point: Any, low: int, high: int) -> 
     if not values.requires_grad or not native.is_grad_enabled():
         return found
     passed = native.where(inside, values, values.detach())
-    # The value of the one, the derivative of the other.
+    # The value of `found` with the derivative of `passed` (the straight-through estimator).
     moved: Tensor = found + (passed - passed.detach())
     return moved
 
@@ -33,7 +33,7 @@ def _moved(values: Tensor, scale: Any, zero_point: Any, low: int, high: int) -> 
 def fake_quantize_per_tensor_affine(
     input: Tensor, scale: float | Tensor, zero_point: int | Tensor, quant_min: int, quant_max: int
 ) -> Tensor:
-    """Return numbers moved to the nearest of the steps `scale * (n - zero_point)`.
+    """Round to the nearest of the quantised values `scale * (n - zero_point)`.
 
     >>> import rushlight as torch
     >>> torch.fake_quantize_per_tensor_affine(torch.tensor([0.26, 9.0]), 0.5, 0, 0, 3)
@@ -46,7 +46,7 @@ def fake_quantize_per_tensor_affine(
 def fake_quantize_per_channel_affine(
     input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
 ) -> Tensor:
-    """Return numbers moved to the nearest of the steps that each slice along a dimension has.
+    """Round to the nearest quantised values, of which each slice along a dimension has its own.
 
     >>> import rushlight as torch
     >>> x, scale, zero = torch.tensor([[0.26], [0.26]]), torch.tensor([0.5, 0.1]), torch.zeros(2)

@@ -255,7 +255,7 @@ def _counts(
         if isinstance(edge, Tensor):
             _check_edges(edge, dim, points)
     if weight is not None and weight.dtype != points.dtype:
-        from .._formatting import name_in_c
+        from .._messages.formatting import name_in_c
 
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
@@ -300,7 +300,7 @@ def _check_edges(edges: Tensor, dim: int, points: Tensor) -> None:
     """Refuse what are no edges along a dimension; each sample has its own."""
     ndim, count = edges.dim() - 1, edges.numel()
     if edges.dtype != points.dtype:
-        from .._formatting import name_in_c
+        from .._messages.formatting import name_in_c
 
         raise RuntimeError(
             "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with "

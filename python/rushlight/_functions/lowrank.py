@@ -1,4 +1,4 @@
-"""Factors of few columns, and products with reflections."""
+"""Low-rank factorisations (`svd_lowrank`, `pca_lowrank`), and products of Householder reflections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions by which opt_einsum contracts: numpy's words for `dims`."""
+"""The functions that the package opt_einsum calls on tensors, with numpy's `axes` for `dims`."""
 
 from __future__ import annotations
 

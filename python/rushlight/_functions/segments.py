@@ -1,4 +1,4 @@
-"""What elements come to together: neighbours in segments (`segment_reduce`), and bits (`hash_tensor`)."""
+"""Reductions of segments of neighbours (`segment_reduce`) and of the bits of all elements (`hash_tensor`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .histograms import searchsorted
 if TYPE_CHECKING:
     from ..types import Number
 
-# What `scatter_reduce` calls them, and what a segment comes to that has no elements.
+# What `scatter_reduce` calls each reduction, and the result for a segment without elements.
 _REDUCTIONS = {
     "sum": ("sum", 0.0),
     "mean": ("sum", 0.0),

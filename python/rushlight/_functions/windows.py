@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
 from .._calls.showing import taking
-from .._formatting import name_in_c
+from .._messages.formatting import name_in_c
 from .._rushlight import Tensor
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._origins import Origin
+from .origins import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ NOTES: dict[str, tuple[str, ...]] = {
 def notes(kind: str, fields: Mapping[str, Any]) -> list[str]:
     """Write the notes of a failure.
 
-    >>> from rushlight._origins import Origin
+    >>> from rushlight._messages.origins import Origin
     >>> from rushlight._messages.notes import notes
     >>> notes("BackwardTwice", {"node": "MulBackward0", "recorded": Origin("a.py", 3, "f"), "run": None})
     ['MulBackward0 was recorded at a.py:3, in f']

@@ -1,19 +1,18 @@
 """Every failure of the engine: its exception class and torch's words for it.
 
 The engine raises facts, a kind and named fields; `render` makes the exception.
-`_formatting` says how fields are written, as in `{dtype:Float}`.
+`formatting` says how fields are written, as in `{dtype:Float}`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._formatting import spell
-from .._origins import add_notes
 from .autograd import AUTOGRAD
 from .complexes import COMPLEXES
 from .composites import COMPOSITES
 from .elements import ELEMENTS
+from .formatting import spell
 from .functions import FUNCTIONS
 from .indexing import INDEXING
 from .layers import LAYERS
@@ -21,6 +20,7 @@ from .making import MAKING
 from .mapping import MAPPING
 from .matrices import MATRICES
 from .notes import notes
+from .origins import add_notes
 from .reductions import REDUCTIONS
 from .shapes import SHAPES
 from .units import UNITS

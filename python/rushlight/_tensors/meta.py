@@ -27,7 +27,8 @@ _MOST = 1 << 30
 class MetaTensor(Tensor):
     """A tensor without numbers."""
 
-    _strides: tuple[int, ...]
+    # The steps in memory, of a tensor that is too large to have memory of these beneath.
+    _strides: tuple[int, ...] | None
 
     def __new__(cls, data: Any = None, requires_grad: bool = True, **_: Any) -> Any:
         """Make a parameter, as the class of one is called for."""
@@ -58,11 +59,12 @@ class MetaTensor(Tensor):
 
     def stride(self, dim: int | None = None) -> Any:
         """Return the steps in memory, if there were any."""
-        return self._strides if dim is None else self._strides[dim]
+        strides = Tensor.stride(self) if self._strides is None else self._strides
+        return strides if dim is None else strides[dim]
 
     def is_contiguous(self, memory_format: Any = native.contiguous_format) -> bool:
         """Tell whether elements would lie one after another."""
-        if self.numel() * self.element_size() <= _MOST:
+        if self._strides is None:
             return Tensor.is_contiguous(self, memory_format=memory_format)
         return self._strides == in_rows(self.shape)
 
@@ -226,9 +228,10 @@ def without_data(
     reach = (
         1 + offset + sum((length - 1) * step for length, step in zip(size, strides, strict=True) if length)
     )
-    beneath, start = (strides, offset) if reach * dtype.itemsize <= _MOST else ((0,) * len(size), 0)
+    is_large = reach * dtype.itemsize > _MOST
+    beneath, start = ((0,) * len(size), 0) if is_large else (strides, offset)
     made = make_wrapper_subclass(cls, size, strides=beneath, storage_offset=start, dtype=dtype)
-    made._strides = strides
+    made._strides = strides if is_large else None
     return made
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Any
 
 from .. import _rushlight as native
+from .._ops import table
 from .._rushlight import Tensor
-from .meta import _NO_DATA, of_form, without_data
+from .meta import _NO_DATA, _NO_ITEM, of_form, without_data
 
 __all__: list[str] = []
 
+# The forms of what operators give, or `NotImplemented` where they have to run; and which of their tensors have to be
+# on one device, if not all.
 _KNOWN: dict[str, Callable[..., Any]] = {}
-# What has no form before the numbers are known.
-_BY_NUMBERS = frozenset(
-    ["nonzero", "masked_select", "unique", "_unique2", "unique_consecutive", "repeat_interleave", "bincount"]
+_ALIKE: dict[str, slice] = {}
+
+_NOT_SHOWN = "which no class was shown."
+_NO_KERNEL = (
+    "attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered."
 )
+_NO_FORM = "raises unimplemented by default, as a correct data-independent implementation does not exist."
 
 
 def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) -> Any:
@@ -27,91 +33,81 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
     name = str(func).removeprefix("aten.").partition(".")[0]
     device = kwargs.get("device")
     if device is not None and native.device(device).type != "meta":
-        if name in ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like"):
-            return func(_zeros(args[0]), *args[1:], **kwargs)
-        if name not in ("new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided"):
+        if _KNOWN.get(name) is _converted:
             raise NotImplementedError(_NO_DATA)
+        # What makes tensors like another reads its form alone.
         return func(_zeros(args[0]), *args[1:], **kwargs)
-    if name in ("_local_scalar_dense", "is_nonzero", "equal", "item"):
-        if name == "equal":
-            raise NotImplementedError(
-                "aten::equal: attempted to run this operator with Meta tensors, but there was no fake impl "
-                "or Meta kernel registered."
-            )
-        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    if name in _BY_NUMBERS:
-        raise _unknown(name)
     given = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
     if name == "copy_" and not isinstance(args[0], cls):
         raise NotImplementedError(_NO_DATA)
     if name == "copy_":
         return args[0]
-    _check_devices(name, given, cls)
+    _check_devices(given[_ALIKE.get(name, slice(None))], cls)
     if name.endswith("_") and not name.endswith("__"):
         return args[0]
-    known = _KNOWN.get(name)
-    if known is not None and (name != "_to_copy" or "dtype" in kwargs):
-        return known(*args, **kwargs)
-    if name == "_to_copy":
-        return _like(args[0], dtype=func(_small(args[0])).dtype, **kwargs)
+    if (known := _KNOWN.get(name)) is None:
+        _check_is_known(name, func._schema._tags)
+    elif (found := known(*args, **kwargs)) is not NotImplemented:
+        return found
     rest = {key: value for key, value in kwargs.items() if key not in ("device", "pin_memory")}
     large = spread(name, func, args, rest, given)
     return _forms(func(*_filled(args), **_filled(rest)), cls, given) if large is None else large
 
 
-# Functions whose parts look at numbers, or make tensors of their own: run as one on numbers that they take.
-_AS_ONE = frozenset(
-    [
-        "binary_cross_entropy",
-        "bucketize",
-        "dropout2d",
-        "dropout3d",
-        "embedding_bag",
-        "feature_dropout",
-        "float_power",
-        "fractional_max_pool2d",
-        "fractional_max_pool3d",
-        "gaussian_nll_loss",
-        "histc",
-        "histogram",
-        "isin",
-        "ldl_factor",
-        "ldl_factor_ex",
-        "ldl_solve",
-        "lstsq",
-        "lu",
-        "lu_factor",
-        "lu_factor_ex",
-        "lu_solve",
-        "lu_unpack",
-        "matrix_rank",
-        "max_unpool1d",
-        "max_unpool2d",
-        "max_unpool3d",
-        "multinomial",
-        "nanquantile",
-        "quantile",
-        "rrelu",
-        "searchsorted",
-    ]
-)
-_NOT_SHOWN = "which no class was shown."
+def _check_is_known(name: str, tags: Collection[str]) -> None:
+    """Refuse an operator whose answer, or the shape of it, depends on numbers."""
+    if "dynamic_output_shape" in tags:
+        raise NotImplementedError(_no_form(name))
+    if "data_dependent_output" in tags:
+        _KNOWN.get(name, _number)()
 
 
 def as_one(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Answer a call of a function: by its parts, or as one if no history is asked for."""
-    name = getattr(func, "__name__", "").rpartition("linalg_")[2]
+    """Answer a call of a function: by its parts, or as one if these look at numbers or make tensors.
+
+    As one it computes with numbers that it takes, and leaves no history.
+    """
+    name = getattr(func, "__name__", "")
+    tags = _tags_of(name)
+    if "data_dependent_output" in tags:
+        _check_is_known(name, tags)
     given = [one for one in flat_values((*args, *kwargs.values())) if isinstance(one, Tensor)]
-    if name not in _AS_ONE or any(one.requires_grad for one in given):
-        try:
-            return func(*args, **kwargs)
-        except NotImplementedError as error:
-            if not str(error).endswith(_NOT_SHOWN):
-                raise
-    if name == "argwhere":
-        raise _unknown("nonzero")
+    # What has a history, or meets numbers, keeps to its parts; and with a device numbers are asked for.
+    is_bound = any(one.requires_grad or _has_numbers(one) for one in given) or bool(kwargs.get("device"))
+    reason: Exception | None = None
+    try:
+        found = func(*args, **kwargs)
+        if is_bound or not any(map(_has_numbers, flat_values((found,)))):
+            return found
+    except (NotImplementedError, RuntimeError) as error:
+        said = str(error)
+        if said.endswith((_NO_KERNEL, _NO_FORM)) or (is_bound and not said.endswith(_NOT_SHOWN)):
+            raise
+        reason = None if said.endswith(_NOT_SHOWN) else error
+    if reason is not None and tags:
+        raise reason
+    _check_is_known(name, tags)
     fill = {key: _ordinary(value) for key, value in kwargs.items()}
-    return _forms(func(*map(_ordinary, args), **fill), Tensor, given)
+    found = func(*map(_ordinary, args), **fill)
+    if reason is not None and not any(isinstance(one, Tensor) for one in flat_values((found,))):
+        raise reason
+    return _forms(found, Tensor, given)
+
+
+def _tags_of(name: str) -> frozenset[str]:
+    """Return what is said of all operators of a name."""
+    packet = table()[1].get(name)
+    if packet is None:
+        return frozenset()
+    return frozenset.intersection(*(frozenset(one._schema._tags) for one in packet._overloads.values()))
+
+
+def _no_form(name: str) -> str:
+    return f"The register_meta function for torch.{name}() {_NO_FORM}"
+
+
+def _has_numbers(value: Any) -> bool:
+    return isinstance(value, Tensor) and not native._has_no_data(value)
 
 
 def _ordinary(value: Any) -> Any:
@@ -128,17 +124,7 @@ def _ordinary(value: Any) -> Any:
     return made
 
 
-def _unknown(name: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"The register_meta function for torch.{name}() raises unimplemented by default, as a correct "
-        "data-independent implementation does not exist."
-    )
-
-
-def _check_devices(name: str, given: Sequence[Tensor], cls: type) -> None:
-    if name in ("mm", "bmm"):
-        return
-    given = given[1:] if name in ("addmm", "baddbmm") else given
+def _check_devices(given: Sequence[Tensor], cls: type) -> None:
     first = next((one for one in given if one.dim()), given[0] if given else None)
     for one in given:
         # Numbers of places are shown by the engine as it has them.
@@ -180,12 +166,44 @@ def _forms(found: Any, cls: type, given: Sequence[Tensor]) -> Any:
     return of_form(found) if isinstance(found, Tensor) else found
 
 
-def _called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _called(*names: str, alike: slice | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def listed(function: Callable[..., Any]) -> Callable[..., Any]:
         _KNOWN.update(dict.fromkeys(names, function))
+        if alike is not None:
+            _ALIKE.update(dict.fromkeys(names, alike))
         return function
 
     return listed
+
+
+@_called("_local_scalar_dense", "item", "is_nonzero")
+def _number(*_: Any) -> Any:
+    raise RuntimeError(_NO_ITEM)
+
+
+@_called("equal")
+def _is_equal(*_: Any) -> Any:
+    raise NotImplementedError(f"aten::equal: {_NO_KERNEL}")
+
+
+@_called("index")
+def _indexed(_: Any, indices: Sequence[Any]) -> Any:
+    if any(one is not None and one.dtype in (native.bool, native.uint8) for one in indices):
+        raise NotImplementedError(_no_form("nonzero"))
+    return NotImplemented
+
+
+@_called("_ctc_loss")
+def _aligned(log_probs: Any, targets: Any, _: Any, target_lengths: Any, *__: Any, **___: Any) -> Any:
+    time, count = log_probs.shape[:2]
+    longest = targets.shape[1] if targets.dim() > 1 else max(target_lengths)
+    states = without_data([count, time, 2 * longest + 1], None, 0, log_probs.dtype)
+    return without_data([count], None, 0, log_probs.dtype), states
+
+
+@_called("searchsorted", alike=slice(0))
+def _placed(_: Any, values: Any, *, out_int32: bool = False, **__: Any) -> Any:
+    return without_data(values.shape, None, 0, native.int32 if out_int32 else native.int64)
 
 
 @_called("detach", "alias", "lift_fresh")
@@ -238,13 +256,13 @@ def _check_product(one: Any, other: Any) -> None:
         )
 
 
-@_called("mm", "bmm")
+@_called("mm", "bmm", alike=slice(0))
 def _product(one: Any, other: Any) -> Any:
     _check_product(one, other)
     return without_data([*one.shape[:-1], other.shape[-1]], None, 0, one.dtype)
 
 
-@_called("addmm", "baddbmm")
+@_called("addmm", "baddbmm", alike=slice(1, None))
 def _plus_product(_: Any, one: Any, other: Any, **__: Any) -> Any:
     return _product(one, other)
 

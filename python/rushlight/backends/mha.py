@@ -1,4 +1,4 @@
-"""A faster way through encoders of transformers, which programs can forbid. None is taken here."""
+"""The switch of torch's fast path through transformer encoders. Nothing here has such a path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _is_fastpath_enabled = True
 
 
 def get_fastpath_enabled() -> bool:
-    """Tell whether it is allowed.
+    """Tell whether the fast path is allowed.
 
     >>> import rushlight as torch
     >>> torch.backends.mha.get_fastpath_enabled()
@@ -16,6 +16,6 @@ def get_fastpath_enabled() -> bool:
 
 
 def set_fastpath_enabled(value: bool) -> None:
-    """Allow or forbid it."""
+    """Allow or forbid the fast path."""
     global _is_fastpath_enabled
     _is_fastpath_enabled = value

@@ -15,7 +15,7 @@ from .._rushlight import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._schemas import FunctionSchema
+    from .._operators.schemas import FunctionSchema
 
 __all__ = [
     "ArgsKwargsPair",
@@ -113,7 +113,7 @@ _IN_SCHEMAS = {
 @cache
 def _compiled() -> dict[str, list[FunctionSchema]]:
     """Return how compiled functions are called, as their signatures say."""
-    from .._schemas import FunctionSchema
+    from .._operators.schemas import FunctionSchema
 
     return {
         name: [FunctionSchema(_text(name, given, answer), "aten") for given, answer in overloads]

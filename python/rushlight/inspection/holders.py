@@ -13,7 +13,7 @@ from .._rushlight import Tensor, _holders_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .._origins import Origin
+    from .._messages.origins import Origin
 
 #: How many holders of holders are followed.
 DEPTH = 4

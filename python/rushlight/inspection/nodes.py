@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .._origins import Origin
+    from .._messages.origins import Origin
     from .._rushlight import Tensor
 
 

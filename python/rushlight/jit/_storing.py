@@ -1,4 +1,4 @@
-"""Scripts in files: they are neither written nor read, and that is said."""
+"""`jit.save` and `jit.load`, which refuse: there are no scripts to write, nor is anything to run them."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from .._operators.schemas import FunctionSchema
 from .._ops import OpOverload
-from .._schemas import FunctionSchema
 from .checks import opcheck
 from .fakes import get_ctx
 from .kernels import key_of

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .._operators.schemas import parse_schema
 from .._ops import OpOverload
-from .._schemas import parse_schema
 from .kernels import checked
 from .operator import CustomOpDef, declare, disown, forget, place_of, when_known
 

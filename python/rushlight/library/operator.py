@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight
+from .._operators.schemas import FunctionSchema
 from .._ops import Call, OpOverload, OpOverloadPacket, ops
 from .._rushlight import Tensor, _is_batchedtensor, is_grad_enabled
-from .._schemas import FunctionSchema
 from ..amp._state import cast, is_autocast_enabled
 from ..amp.autocast_mode import autocast
 from ..autograd.function import Function, FunctionMeta

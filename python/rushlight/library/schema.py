@@ -14,7 +14,7 @@ from .._rushlight import Tensor
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .._schemas import Argument, FunctionSchema
+    from .._operators.schemas import Argument, FunctionSchema
 
 __all__ = ["bound", "has_named_tensors", "infer_schema", "written_to"]
 

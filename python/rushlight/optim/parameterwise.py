@@ -1,4 +1,4 @@
-"""What optimisers share whose step changes one parameter after the other."""
+"""The base of optimisers that change one parameter after the other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .optimizer import Optimizer
 
 
 def number(option: Any) -> Any:
-    """Return an option's number; a tensor that records stays one, to be differentiated through."""
+    """Return an option as a number; a tensor that requires grad stays one, to be differentiated through."""
     return option.item() if isinstance(option, Tensor) and not option.requires_grad else option
 
 
@@ -83,7 +83,7 @@ class Parameterwise(Optimizer):
             done += 1
 
     def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]] | None:
-        """Return what the engine calls the step of this group, and its numbers, if it has it."""
+        """Return the name and the numbers of the engine's own step for this group, if there is one."""
         return None
 
     def _refusal(self) -> str:
@@ -105,7 +105,7 @@ def stepped(
     states: dict[str, list[Any]],
     group: dict[str, Any],
 ) -> None:
-    """Have an optimiser of this kind change parameters; gradients and states are listed, under its names."""
+    """Take a step of an optimiser of this kind, with its gradients and states in lists."""
     steps = states.get("step", [])
     if not all(isinstance(step, Tensor) for step in steps):
         raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")

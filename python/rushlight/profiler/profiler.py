@@ -1,4 +1,4 @@
-"""Profiles in cycles: which steps of a loop are taken note of, and what becomes of the notes."""
+"""Profiles of a loop: a schedule says which steps are recorded, a callback what becomes of each recording."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["ProfilerAction", "profile", "schedule", "supported_activities", "ten
 
 
 class ProfilerAction(Enum):
-    """What happens in a step."""
+    """Whether the profiler is off, warms up or records in a step."""
 
     NONE = 0
     WARMUP = 1
@@ -43,7 +43,7 @@ _NONE, _WARMUP, _RECORD, _SAVE = (
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """Return what profiles can take note of."""
+    """Return the activities that profiles can record."""
     return {ProfilerActivity.CPU}
 
 
@@ -56,7 +56,7 @@ def schedule(
     skip_first: int = 0,
     skip_first_wait: int = 0,
 ) -> Callable[[int], ProfilerAction]:
-    """Return what tells for each step what happens: nothing, then warming up, then taking note; and again.
+    """Return a function of the number of a step: cycles of waiting, warming up and recording.
 
     >>> from rushlight.profiler import schedule
     >>> when = schedule(wait=1, warmup=1, active=2, repeat=1)
@@ -99,7 +99,7 @@ def tensorboard_trace_handler(
     use_gzip: bool = False,
     use_python_export: bool = False,
 ) -> Callable[[Any], None]:
-    """Return what writes each trace into a directory that TensorBoard reads."""
+    """Return a callback that writes each trace into a directory which TensorBoard reads."""
     import socket
     import time
 

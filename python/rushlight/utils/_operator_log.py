@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _MACHINERY = tuple(
-    os.path.join(_PACKAGE, name) for name in ("_ops.py", "_operators.py", "utils/_operator_log.py")
+    os.path.join(_PACKAGE, name) for name in ("_ops.py", "_operators/calls.py", "utils/_operator_log.py")
 )
 
 

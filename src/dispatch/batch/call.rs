@@ -3,13 +3,13 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::apply::{Op, Outputs, apply};
+use crate::dispatch::apply::{Op, apply};
 use crate::error::Result;
 use crate::ops::geometry::squeeze;
 use crate::ops::geometry::squeeze::Squeezed;
 use crate::ops::geometry::{expand, part, permute, reshape};
 use crate::shape::{self, Dims, Layout};
-use crate::tensor::{Batch, Tensor};
+use crate::tensor::{Batch, Outputs, Tensor};
 
 /// An operand of a batching rule: the samples lie along `dim` of `value`, or the operand is not batched.
 #[derive(Clone)]

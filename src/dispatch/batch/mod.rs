@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Outputs};
+use crate::dispatch::apply::Keep;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::forward_mode::tangents::trace_given;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ use crate::ops::geometry::squeeze::Squeezed;
 use crate::ops::geometry::{expand, part};
 use crate::ops::reduction::over::Over;
 use crate::shape::{self, Dims, Layout};
-use crate::tensor::{Mapping, Tensor};
+use crate::tensor::{Mapping, Outputs, Tensor};
 
 pub use call::{Answer, Call, Samples};
 pub(crate) use elementwise::{both, compared, in_one_type, pair, pair_if_batched, unary, value_type};

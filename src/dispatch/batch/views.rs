@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::{Answer, Samples, below, check_open};
-use crate::dispatch::apply::Outputs;
 use crate::dispatch::in_place;
 use crate::dispatch::record::trace;
 use crate::dispatch::view;
@@ -12,7 +11,7 @@ use crate::dispatch::view::{ViewKind, ViewRule};
 use crate::error::Result;
 use crate::graph::mode;
 use crate::shape::{Layout, SharedLayout};
-use crate::tensor::{Batch, Creation, Mapping, Tensor};
+use crate::tensor::{Batch, Creation, Mapping, Outputs, Tensor};
 
 /// A kind of view, of each of many samples.
 struct Each {

@@ -31,7 +31,7 @@ use crate::ops::creation::copy;
 use crate::shape;
 use crate::tensor::{Array, Mapping, Tensor};
 
-pub(crate) use numbers::{combine, expanded, settled_beside};
+pub(crate) use numbers::{combine, settled_beside};
 use numbers::{forward, sizes_first};
 pub(crate) use operation::floating;
 pub use operation::{Elementwise2, Loop, Needs};

@@ -342,7 +342,7 @@ fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<M
     let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
     let order = MemoryOrder::of(&shape, &[&a.layout, &b.layout])?;
     let shown = |x: &Array| -> Result<Array> {
-        let x = expanded(x, &shape)?;
+        let x = x.expanded(&shape)?;
         Ok(order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x)))
     };
     let (a, b) = (shown(&a)?, shown(&b)?);
@@ -360,15 +360,4 @@ fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
         return Some((a.clone(), Numbers::Scalar(element)));
     }
     left.repeated_element().map(|element| (Numbers::Scalar(element), b.clone()))
-}
-
-/// The array shown in a larger shape, that of a result.
-pub(crate) fn expanded(array: &Array, shape: &[usize]) -> Result<Array> {
-    if array.layout.shape() == shape {
-        return Ok(array.clone());
-    }
-    shape::counted(shape)?;
-    shape::check_expandable(array.layout.shape(), shape)?;
-    let strides = shape::expanded_strides(array.layout.shape(), array.layout.strides(), shape);
-    Ok(array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset())?))
 }

@@ -1,8 +1,7 @@
 //! Writes: the function of elements and others in the place of the elements.
 
 use super::Elementwise2;
-use super::numbers::{Beside, Vector, expanded, forward};
-use crate::dispatch::in_place::repeated;
+use super::numbers::{Beside, Vector, forward};
 use crate::dispatch::operand::Numbers;
 use crate::dtype::{DType, Element, Real, Scalar};
 use crate::error::Result;
@@ -10,6 +9,7 @@ use crate::kernels::pointwise::{map, zip};
 use crate::kernels::vector;
 use crate::ops::creation::copy;
 use crate::tensor::Array;
+use crate::tensor::repeated;
 
 /// The second operand of a write, read where it lies.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dt
     };
     match b {
         Numbers::Array(array) if !target.layout.is_non_overlapping() => {
-            let b = expanded(array, target.layout.shape())?;
+            let b = array.expanded(target.layout.shape())?;
             repeated::in_turn(target, &[b], &mut |target, b| write(target, &Numbers::Array(b[0].clone())))
         }
         b => repeated::in_turn(target, &[], &mut |target, _| write(target, b)),
@@ -74,7 +74,7 @@ fn replaced<T: Element>(target: &Array, b: Second<'_>, f: impl Fn(T, T) -> T + C
     }
     match b {
         Second::Array(b) if b.dtype == T::DTYPE => {
-            let Ok(shown) = expanded(b, target.layout.shape()) else { return false };
+            let Ok(shown) = b.expanded(target.layout.shape()) else { return false };
             target.overwrite_slice([b], |elements| zip::zip_in_place(elements, &shown.strided::<T>(), f))
         }
         _ => false,

@@ -8,14 +8,13 @@ use smallvec::smallvec;
 use super::numbers::forward;
 use super::overwrite::overwrite;
 use super::{Elementwise2, direct, fitted};
-use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::intercept::Beneath;
 use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged, plain};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::tensor::Tensor;
+use crate::tensor::{Outputs, Tensor};
 
 /// An operation, and the type that it calculates in.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one};
+use crate::dispatch::apply::{Keep, Op, apply, apply_one};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::plain::What;
 use crate::dispatch::view::ViewKind;
@@ -13,7 +13,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Shown};
 use crate::shape::Layout;
-use crate::tensor::{Array, Creation, Tensor};
+use crate::tensor::{Array, Arrays, Creation, Outputs, Tensor};
 
 /// An operation, and what is shown in the place of its own parameters of the same names.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dispatch::apply;
-use crate::dispatch::apply::{Arrays, Keep, Keepsake, Op, Outputs};
+use crate::dispatch::apply::{Keep, Keepsake, Op};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::on_tensors;
@@ -22,7 +22,7 @@ use crate::graph::mode::{Flags, FlagsGuard};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::ops::creation::create;
 use crate::shape::{SharedLayout, signed};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Arrays, Outputs, Tensor};
 
 /// The parts of an operation: what it computes of its inputs.
 pub type Parts = Arc<dyn Fn(&[&Tensor]) -> Result<Outputs> + Send + Sync>;

@@ -3,14 +3,14 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
+use crate::dispatch::apply::{Keep, Op, apply_one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::saved_inputs::{LoadedInputs, SavedInputs};
 use crate::dispatch::composites::{on_tensors, saved_inputs};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Arrays, Tensor};
 
 /// An operation that is written in others and recorded as one node, with a vjp and a jvp by input.
 pub(crate) trait Composite: Clone + Send + Sync + 'static {

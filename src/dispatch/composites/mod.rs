@@ -10,10 +10,9 @@ pub mod underived;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::apply::{Arrays, Outputs};
 use crate::error::Result;
 use crate::graph::mode::GradModeGuard;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Arrays, Outputs, Tensor};
 
 /// What a function that is written in operations makes of arrays. The tensors that it is given are its own: they have
 /// no history, are mapped over nothing, and nothing that it does is recorded.

@@ -4,7 +4,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
+use crate::dispatch::apply::{Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::saved_inputs;
 use crate::dispatch::composites::saved_inputs::{LoadedInputs, SavedInputs};
@@ -12,7 +12,7 @@ use crate::dispatch::memory_order;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients};
 use crate::shape::Layout;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Arrays, Tensor};
 
 /// An elementwise operation of several tensors.
 pub trait Pointwise: Clone + Send + Sync + 'static {

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use smallvec::SmallVec;
 
 use crate::dispatch::accumulate;
-use crate::dispatch::apply::Outputs;
 use crate::dispatch::modes::subclass;
 use crate::dispatch::record::{gradient_edges, needed};
 use crate::error::Result;
@@ -15,7 +14,7 @@ use crate::graph::mode::{GradModeGuard, special};
 use crate::graph::node::NodeId;
 use crate::graph::{At, Edge, FormRef, Gradients, NodeRef, saved_tensor_hooks};
 use crate::ops::geometry::reshape;
-use crate::tensor::Tensor;
+use crate::tensor::{Outputs, Tensor};
 
 /// A function of tensors, written in operations.
 pub(crate) type Function<'a> = &'a dyn Fn(&[&Tensor]) -> Result<Outputs>;

@@ -4,11 +4,8 @@
 use crate::dispatch::in_place::Write;
 use crate::dispatch::record::trace;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, Rule};
+use crate::graph::{At, Gradients, Rule, UNDERIVED};
 use crate::tensor::Tensor;
-
-/// torch's name of the node of an operation that has no formula.
-pub(crate) const UNKNOWN: &str = "torch::autograd::NotImplemented";
 
 /// A node whose derivative is not defined.
 struct Underived {
@@ -17,7 +14,7 @@ struct Underived {
 
 impl Rule for Underived {
     fn name(&self) -> &str {
-        UNKNOWN
+        UNDERIVED
     }
 
     fn vjp(&self, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {

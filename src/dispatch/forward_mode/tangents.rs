@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::Outputs;
 use crate::dispatch::forward_mode::propagate::{Propagation, check_shape};
 use crate::dispatch::modes::{intercept, subclass};
 use crate::dispatch::record::{MakeRule, attach, forms, needed, passes_by, stop};
@@ -32,7 +31,7 @@ use crate::ops::geometry::{permute, reshape, strided};
 use crate::ops::indexing::along;
 use crate::shape::Layout;
 use crate::storage::Storage;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Outputs, Tensor};
 
 /// The tangent of a tensor at a level, its own or through the base of a view.
 pub fn tangent(x: &Tensor, level: Level) -> Result<Option<Tensor>> {

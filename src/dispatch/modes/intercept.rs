@@ -17,18 +17,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::dispatch::apply::Outputs;
-use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::plain::What;
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
+use crate::graph::UNDERIVED;
 use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::observe::profile;
 use crate::graph::observe::profile::Label;
-use crate::tensor::{Array, Tensor, any_subclassed};
+use crate::tensor::{Array, Outputs, Tensor, any_subclassed};
 
 pub(crate) use crate::dispatch::modes::intercept::calls::{
     Beneath, beside, elementwise, first, of_subclass, of_value, only, overwritten, owned, several,
@@ -44,7 +43,7 @@ pub use crate::dispatch::modes::intercept::stack::{
 /// What an elementwise operation is known by: the node that it would record, or of those that torch has no node
 /// for the name of its kernel, without what it runs on.
 pub(crate) fn known_by(node: &'static str, kernel: &'static str) -> &'static str {
-    if node == UNKNOWN { kernel.strip_suffix("_cpu").unwrap_or(kernel) } else { node }
+    if node == UNDERIVED { kernel.strip_suffix("_cpu").unwrap_or(kernel) } else { node }
 }
 
 /// Who is shown operations before they run.

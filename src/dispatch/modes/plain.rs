@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use smallvec::{Array as Inline, SmallVec};
 
-use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::intercept::Compute;
 use crate::dispatch::operand::Value;
@@ -26,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::ops;
 use crate::ops::geometry::part;
 use crate::shape::{Layout, SharedLayout};
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Outputs, Tensor};
 
 /// A value that is written as bytes.
 pub trait Plain: Sized {

@@ -16,7 +16,6 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::intercept::{Compute, Operation};
-use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::plain::{Portable, Ready, What};
 use crate::dispatch::operand::{Operand, Value};
@@ -27,7 +26,7 @@ use crate::graph::tangents::live;
 use crate::graph::{Attributes, mode};
 use crate::ops::creation::copy;
 use crate::shape::SharedLayout;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Outputs, Tensor};
 
 /// What an operation was given or gave, without its numbers.
 #[derive(Clone)]

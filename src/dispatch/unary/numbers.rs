@@ -6,7 +6,6 @@ use std::mem::MaybeUninit;
 
 use super::{Elementwise, Integers, OutputStrides, Sign};
 use crate::dispatch::default_dtype;
-use crate::dispatch::in_place::repeated;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::stored;
@@ -18,6 +17,7 @@ use crate::kernels::pointwise::{half, map};
 use crate::kernels::vector::{self, Function};
 use crate::ops::creation::copy;
 use crate::tensor::Array;
+use crate::tensor::repeated;
 
 /// The function of every element in the memory of the elements.
 pub(super) fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {

@@ -8,14 +8,13 @@ use smallvec::smallvec;
 use super::numbers::{forward, overwrite};
 use super::slope::Sloped;
 use super::{Elementwise, direct};
-use crate::dispatch::apply::Outputs;
 use crate::dispatch::binary;
 use crate::dispatch::direct::{Direct, OfOne};
 use crate::dispatch::modes::intercept::{self, Beneath};
 use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged, plain};
 use crate::dispatch::operand::Value;
 use crate::error::Result;
-use crate::tensor::Tensor;
+use crate::tensor::{Outputs, Tensor};
 
 /// An operation.
 #[derive(Clone)]

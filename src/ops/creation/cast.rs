@@ -25,10 +25,11 @@ use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::trace;
-use crate::dispatch::{batch, binary, in_place};
+use crate::dispatch::{batch, in_place};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::following::Known;
+use crate::graph::shown::shown;
 use crate::graph::{At, Gradients, Rule, SavedTensor, mode};
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout, SharedLayout};
@@ -221,6 +222,10 @@ impl Op for ToCopy {
         Ok(smallvec![y])
     }
 
+    fn dispatch_attributes(&self) -> Attributes {
+        shown! { dtype: self.dtype }
+    }
+
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
         ToCopy { dtype: keep.dtype(0), order: Order::Kept }
     }
@@ -288,7 +293,7 @@ impl Rule for CopyInto {
 
 /// Overwrites an array with the elements of another one, broadcast and converted.
 fn copied(target: &Array, values: &Array) -> Result<()> {
-    copy::write(target, &binary::expanded(values, target.layout.shape())?)
+    copy::write(target, &values.expanded(target.layout.shape())?)
 }
 
 /// Overwrites `x` with the elements of `source`, broadcast and converted.

@@ -1,10 +1,8 @@
 //! Moving elements: dense copies, conversions, writes into memory that is shown elsewhere. Numbers
 //! only; the recorded forms (`clone`, `copy_`, `to`) are in `cast`.
 
-use crate::dispatch::binary;
 use std::borrow::Cow;
 
-use crate::dispatch::in_place::repeated;
 use crate::dtype::{
     Bool, Category, Complex, DType, Element, Float8E4M3Fn, Float8E4M3FnUz, Float8E5M2, Float8E5M2FnUz,
     Float8E8M0FnU, Half, Scalar,
@@ -12,10 +10,10 @@ use crate::dtype::{
 use crate::error::Result;
 use crate::kernels::geometry::{moves, strided};
 use crate::kernels::pointwise::{half, map};
-use crate::ops::conjugate;
 use crate::shape::{Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::Array;
+use crate::tensor::repeated;
 
 /// The elements in row-major order, in memory of their own.
 pub(crate) fn dense(array: &Array) -> Result<Array> {
@@ -157,7 +155,7 @@ fn to_complex(array: &Array, dtype: DType) -> Result<Array> {
 /// Complex numbers in row-major order as another type: as real numbers by way of their real parts.
 fn from_complex(array: &Array, dtype: DType) -> Result<Array> {
     if !dtype.is_complex() && dtype != DType::Bool {
-        return converted(&conjugate::part(array, 0)?, dtype);
+        return converted(&array.component(0)?, dtype);
     }
     let mut copy = Array::uninit(&array.layout, dtype)?;
     dispatch!(complex array.dtype, S => match dtype {
@@ -210,7 +208,7 @@ pub(crate) fn fill(target: &Array, value: Scalar) -> Result<()> {
     repeated::replaced(target, &[], &mut |target, _| {
         if target.dtype.is_pending() {
             let value = Array::from_scalar(value, target.dtype.resolved())?;
-            return write(target, &binary::expanded(&value, target.layout.shape())?);
+            return write(target, &value.expanded(target.layout.shape())?);
         }
         dispatch!(stored target.dtype, T => target.overwrite([], |place| moves::fill(place, value.to::<T>())));
         Ok(())

@@ -13,7 +13,7 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dispatch::modes::recording;
-use crate::dispatch::{batch, binary, long_work, memory_order};
+use crate::dispatch::{batch, long_work, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -240,7 +240,7 @@ impl Op for Repeat {
         let once: Dims =
             woven.iter().enumerate().map(|(at, &size)| if at % 2 == 0 { 1 } else { size }).collect();
         let x = copy::dense(x)?.with_layout(Layout::contiguous(&once)?);
-        copy::write(&y, &binary::expanded(&x, &woven)?)?;
+        copy::write(&y, &x.expanded(&woven)?)?;
         Ok(smallvec![y.with_layout(Layout::contiguous(&shape)?)])
     }
 

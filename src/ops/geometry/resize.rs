@@ -5,7 +5,9 @@ use crate::dispatch::forward_mode::tangents::innermost;
 use crate::dispatch::record::{form, gradient_edges, records};
 use crate::dispatch::{batch, in_place};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, replace_kept, saved_tensor_hooks};
+use crate::graph::{
+    At, Edge, Forms, Gradients, Inputs, Node, Rule, UNDERIVED, mode, replace_kept, saved_tensor_hooks,
+};
 use crate::ops::creation::cast::Order;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::strided;
@@ -99,7 +101,7 @@ struct Shown {
 
 impl Rule for Shown {
     fn name(&self) -> &str {
-        "torch::autograd::NotImplemented"
+        UNDERIVED
     }
 
     fn inputs(&self) -> Option<Inputs> {

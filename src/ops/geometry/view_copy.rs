@@ -16,7 +16,6 @@ use smallvec::smallvec;
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::binary;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
@@ -193,7 +192,7 @@ impl Written {
         };
         let copy = Tensor::from_array(copy);
         let window = (self.view)(&copy)?.memory();
-        copy::write(&window, &binary::expanded(&values.array(), window.layout.shape())?)?;
+        copy::write(&window, &values.array().expanded(window.layout.shape())?)?;
         Ok(copy)
     }
 

@@ -411,7 +411,7 @@ const PUT: &[&str] = &["(Tensor input, Tensor[] indices, Tensor values, bool acc
 
 /// What torch's dispatcher calls the operators that no entry names.
 pub const OPERATORS: &[Operator] =
-    &[("IndexBackward0", "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")];
+    &[("IndexBackward0", "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor | dynamic_output_shape")];
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[

@@ -14,7 +14,7 @@ use crate::dispatch::apply::{
     Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single, tangent,
 };
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::{batch, binary, long_work, view};
+use crate::dispatch::{batch, long_work, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::following;
@@ -49,7 +49,7 @@ impl Numbers {
     /// The elements that a mask, expanded to `shape`, names.
     fn of_mask(mask: &Tensor, shape: &[usize]) -> Result<Numbers> {
         following::leaves("a mask");
-        let spread = binary::expanded(&mask.array(), shape)?;
+        let spread = mask.array().expanded(shape)?;
         let places = long_work::patiently(spread.layout.numel() as u64, || {
             gather::flat_nonzero(spread.view::<Bool>())
         })?;
@@ -134,7 +134,7 @@ impl Op for Pick {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let x = flat(&binary::expanded(x, &self.seen(x.layout.shape())?)?)?;
+        let x = flat(&x.expanded(&self.seen(x.layout.shape())?)?)?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
         dispatch!(bits x.dtype, T => {
             gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());
@@ -378,7 +378,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| masked_select(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Picked))
-    .operators(&[("MaskedSelectBackward0", "masked_select")]),
+    .operators(&[("MaskedSelectBackward0", "masked_select | dynamic_output_shape")]),
     both(
         "masked_scatter",
         MASKED_SCATTER,

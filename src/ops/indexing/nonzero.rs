@@ -1,6 +1,7 @@
 //! Where elements are that are not zero.
 
-use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
+use crate::ops::pointwise::select::where_;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, warn_once};
 use smallvec::smallvec;
 
 use crate::dispatch::modes::intercept;
@@ -114,11 +115,36 @@ pub const ENTRIES: &[Entry] = &[
         },
     )
     .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Nonzero))
-    .operators(&[("-", "nonzero(Tensor self) -> Tensor")]),
+    .operators(&[("-", "nonzero(Tensor self) -> Tensor | dynamic_output_shape")]),
     both(
         "argwhere",
         &["(Tensor input)"],
         "The indices of all elements that are not zero, a row each.",
         |a| argwhere(a.tensor(0)?).reply(),
     ),
+    function(
+        "where",
+        &[
+            "(Tensor condition) -> tuple[Tensor, ...]",
+            "(Tensor condition, Tensor input, Tensor other, *, Tensor out=None)",
+            "(Tensor condition, Number self, Tensor other)",
+            "(Tensor condition, Tensor input, Number other)",
+            "(Tensor condition, Number self, Number other)",
+        ],
+        "Elements of `input` where the condition is true, and of `other` elsewhere.",
+        chosen_or_found,
+    )
+    .written(&OutPolicy::ALIGNED.typed(Types::Chosen).out_as(|_| ".self_out")),
 ];
+
+/// `where`: a choice, or of a condition alone the indices at which it holds.
+fn chosen_or_found(a: &dyn Arguments) -> Result<Reply> {
+    match a.overload() {
+        0 => chosen(a.tensor(0)?).reply(),
+        _ if a.tensor(0)?.dtype() == DType::UInt8 => {
+            warn_once(Error::ByteCondition {})?;
+            where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply()
+        }
+        _ => where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply(),
+    }
+}

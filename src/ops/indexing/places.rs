@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use std::iter::repeat_n;
 
-use crate::dispatch::{binary, memory_order};
+use crate::dispatch::memory_order;
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::indexing::gather;
@@ -96,7 +96,7 @@ impl Places {
         let idle = self.rest().any(|&size| size == 0);
         for (at, (_, index)) in indices.iter().enumerate() {
             let size = self.sizes[self.before + at];
-            let index = copy::in_order(&binary::expanded(index, &self.picked)?)?.into_owned();
+            let index = copy::in_order(&index.expanded(&self.picked)?)?.into_owned();
             let index = index.slice::<i64>().unwrap_or_else(|| unreachable!("the numbers lie in order"));
             for (position, &index) in self.positions.iter_mut().zip(index) {
                 let place = match from_end(index, size) {
@@ -201,7 +201,7 @@ impl Places {
 
     /// Writes values, which broadcast to what is named, to the named elements, or adds them.
     pub(crate) fn write(&self, target: &Array, values: &Array, accumulate: bool) -> Result<()> {
-        let values = binary::expanded(values, &self.result())?;
+        let values = values.expanded(&self.result())?;
         let values = copy::in_order(&values)?;
         let shape = self.around(&[self.positions.len()]);
         let offset = values.layout.offset();

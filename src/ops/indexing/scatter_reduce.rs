@@ -9,9 +9,9 @@ use num_complex::Complex;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
+use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
-use crate::dispatch::{batch, binary};
 use crate::dispatch::{in_place, view};
 use crate::dtype::{Category, DType, Number, Ring};
 use crate::error::{Error, Result};
@@ -151,11 +151,7 @@ impl<const SLICES: bool> ScatterReduce<SLICES> {
         };
         if !self.included {
             let neutral = Array::from_slice(&[], &[combining.neutral])?;
-            into(
-                &mut y,
-                &combining!(T::ZERO, |_, value| value),
-                &binary::expanded(&neutral, source.layout.shape())?,
-            );
+            into(&mut y, &combining!(T::ZERO, |_, value| value), &neutral.expanded(source.layout.shape())?);
         }
         into(&mut y, &combining, &source);
         if self.fold == Fold::Mean {

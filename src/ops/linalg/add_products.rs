@@ -9,9 +9,9 @@ use smallvec::smallvec;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, portable, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::{Beside, Direct, Lies, ROOM, Side, Source, Target, beside, misfit};
+use crate::dispatch::in_place;
 use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
 use crate::dispatch::record::form;
-use crate::dispatch::{binary, in_place};
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -271,7 +271,7 @@ fn add_to<T: Ring>(y: &mut Array, x: &Array, weights: Weights) -> Result<()> {
             rows.for_each(|y| y.iter_mut().zip(row).for_each(|(y, &x)| *y = sum(*y, x)));
         }
         _ => {
-            let x = binary::expanded(x, y.layout.shape())?;
+            let x = x.expanded(y.layout.shape())?;
             zip::zip_in_place(y.owned::<T>(), &x.strided::<T>(), sum);
         }
     }

@@ -15,7 +15,6 @@ use super::triangular::solve_triangular;
 use super::{HalfTypes, Matrices, Routine, adjoint, check_square, moved_sides, refuse_failed, sides};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::binary;
 use crate::dispatch::memory_order;
 use crate::dispatch::modes::recording;
 use crate::dtype::DType;
@@ -328,7 +327,7 @@ impl Op for CholeskyInverse {
             return Ok(smallvec![memory_order::by_columns(lower.by_columns(y))?]);
         }
         let Some(&side) = triangle.layout.shape().last() else { unreachable!("they are matrices") };
-        let unit = binary::expanded(&create::unit(side, side, triangle.dtype)?, triangle.layout.shape())?;
+        let unit = create::unit(side, side, triangle.dtype)?.expanded(triangle.layout.shape())?;
         Ok(smallvec![CholeskySolve { upper: self.upper }.numbers(&unit, triangle)?])
     }
 

@@ -9,7 +9,7 @@ use super::{Matrices, Routine, adjoint, adjoint_numbers, check_matrix, moved_sid
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{self, Answer, Call};
 use crate::dispatch::modes::{intercept, recording};
-use crate::dispatch::{binary, operand::Value, view};
+use crate::dispatch::{operand::Value, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -382,7 +382,7 @@ fn solved(lu: &Array, pivots: &Array, b: &Array, adjoined: bool) -> Result<Array
     let (_, lead) = lu.layout.shape().split_last().unwrap_or_else(|| unreachable!("they are matrices"));
     let n = lead.last().copied().unwrap_or_default();
     let refused = |pivot| if pivot < 1 { Error::PivotBelow {} } else { Error::PivotAbove {} };
-    let pivots = rows_exchanged(&binary::expanded(pivots, lead)?, n, refused)?;
+    let pivots = rows_exchanged(&pivots.expanded(lead)?, n, refused)?;
     let (lu, b) = (Matrices::of(lu)?, Matrices::of(b)?);
     let mut x = b.columns(b.rows, b.columns)?;
     let pivots = (0..lu.count()).map(|item| &pivots[item * n..(item + 1) * n]);

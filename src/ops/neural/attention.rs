@@ -9,7 +9,6 @@ use crate::dispatch::apply::memory;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, single, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::binary;
 use crate::dispatch::composites::on_tensors;
 use crate::dispatch::long_work;
 use crate::dispatch::modes::{intercept, recording};
@@ -246,7 +245,7 @@ impl Attention {
         if let Some(mask) = inputs.get(3) {
             let [q, k] = [0, 1].map(|index| arrays[index].layout.clone());
             let shape = [&q.shape()[..q.ndim() - 1], &k.shape()[k.ndim() - 2..k.ndim() - 1]].concat();
-            arrays.push(binary::expanded(&mask.array(), &shape)?);
+            arrays.push(mask.array().expanded(&shape)?);
         }
         Ok(arrays)
     }

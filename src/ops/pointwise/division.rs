@@ -9,6 +9,7 @@ use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dtype::{Bool, DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
+use crate::graph::UNDERIVED;
 use crate::graph::shown::shown;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
@@ -138,7 +139,7 @@ impl Elementwise2 for Floored {
     const RIGHT_NEEDS: Needs = Needs::Both;
 
     fn node(&self, _a: &SavedOperand, _b: &SavedOperand) -> &'static str {
-        if self.differentiable { Self::NODE } else { "torch::autograd::NotImplemented" }
+        if self.differentiable { Self::NODE } else { UNDERIVED }
     }
 
     fn shown(&self) -> Attributes {

@@ -1,4 +1,4 @@
-//! Logic on truth values and on bits. Gradients do not pass it.
+//! Logical and bitwise operations. They have no derivatives.
 
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dispatch::{batch, in_place};
 use crate::dtype::{Bool, DType, Number};
 use crate::error::{Error, Result};
+use crate::graph::UNDERIVED;
 use crate::graph::mode;
 use crate::ops::creation::{cast, copy};
 use crate::ops::pointwise::integer::Integer;
@@ -25,8 +26,8 @@ use crate::shape::Layout;
 use crate::tensor::Tensor;
 use smallvec::smallvec;
 
-/// A function of two truth values as a sum of products, which loops take many of at once; a function would be called for
-/// each.
+/// A function of two truth values as exclusive sums of products (its algebraic normal form): loops compute many at
+/// once, where a function pointer would be called for each.
 #[derive(Clone, Copy)]
 struct Logic {
     neither: bool,
@@ -109,7 +110,7 @@ pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<T
     truths("logical_xor", a.into(), b.into(), |a, b| a ^ b)
 }
 
-/// Overwrites `x` with truth values behind the back of autograd: its history and its tangents stay.
+/// Overwrites `x` with truth values without autograd: its history and its tangents stay.
 fn replace(x: &Tensor, values: &Tensor) -> Result<()> {
     if x.is_subclassed() {
         let _off = mode::GradModeGuard::off();
@@ -192,7 +193,7 @@ macro_rules! bitwise {
 
         impl Elementwise2 for $block {
             const NAME: &'static str = $name;
-            const NODE: &'static str = "torch::autograd::NotImplemented";
+            const NODE: &'static str = UNDERIVED;
             const FLOATS: bool = false;
             const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
@@ -226,7 +227,7 @@ pub struct ShiftUp;
 
 impl Elementwise2 for ShiftUp {
     const NAME: &'static str = "lshift_cpu";
-    const NODE: &'static str = "torch::autograd::NotImplemented";
+    const NODE: &'static str = UNDERIVED;
     const FLOATS: bool = false;
     const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
@@ -245,7 +246,7 @@ pub struct ShiftDown;
 
 impl Elementwise2 for ShiftDown {
     const NAME: &'static str = "rshift_cpu";
-    const NODE: &'static str = "torch::autograd::NotImplemented";
+    const NODE: &'static str = UNDERIVED;
     const FLOATS: bool = false;
 
     fn result(&self, common: DType) -> Result<DType> {
@@ -264,7 +265,7 @@ pub struct BitNot;
 impl Elementwise for BitNot {
     const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const NAME: &'static str = "bitwise_not_cpu";
-    const NODE: &'static str = "torch::autograd::NotImplemented";
+    const NODE: &'static str = UNDERIVED;
     const KEEPS: Keeps = Keeps::Nothing;
     const INTEGERS: Integers = Integers::Only;
 

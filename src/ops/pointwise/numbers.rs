@@ -1,5 +1,5 @@
-//! Arithmetic with a number that never stands for a tensor: as torch's own operations call it, whose
-//! nodes have names of their own for that.
+//! Arithmetic of a tensor and a number where the number is not made a tensor (`add.Scalar`, `mul.Scalar`): torch's
+//! own operations call these forms, and their nodes have names of their own (`AddBackward1`).
 
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
@@ -12,16 +12,16 @@ use crate::graph::{Attributes, mode};
 use crate::ops;
 use crate::tensor::Tensor;
 
-/// What is done with the number.
+/// Which operation has the number as an operand.
 #[derive(Clone, Copy)]
 pub enum WithNumber {
-    /// It is added.
+    /// x + c
     Add,
-    /// It is subtracted.
+    /// x - c
     Sub,
-    /// It is a factor.
+    /// x c
     Mul,
-    /// It is a divisor.
+    /// x / c
     Div,
 }
 

@@ -18,7 +18,7 @@ use crate::dispatch::memory_order;
 use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::{Category, DType, Element, Real};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Gradients, SavedTensor, UNDERIVED};
 use crate::kernels::pointwise::map;
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare;
@@ -150,7 +150,7 @@ struct Heaviside;
 
 impl Elementwise2 for Heaviside {
     const NAME: &'static str = "heaviside_cpu";
-    const NODE: &'static str = "torch::autograd::NotImplemented";
+    const NODE: &'static str = UNDERIVED;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const SAVED: [&'static str; 2] = ["", ""];
 
@@ -213,7 +213,7 @@ fn magnitude<T: Integer>(x: T) -> T {
 
 impl<const MULTIPLE: bool> Elementwise2 for Divisor<MULTIPLE> {
     const NAME: &'static str = if MULTIPLE { "lcm_cpu" } else { "gcd_cpu" };
-    const NODE: &'static str = "torch::autograd::NotImplemented";
+    const NODE: &'static str = UNDERIVED;
     const FLOATS: bool = false;
 
     fn result(&self, common: DType) -> Result<DType> {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use crate::dispatch::apply;
 use crate::dispatch::apply::portable;
 use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
-use crate::ops::indexing::nonzero;
-use crate::schema::{Arguments, Entry, IntoReply, Reply, both, method};
-use crate::schema::{OutPolicy, Types, UnbatchedTarget, function, receiver, warn_once, warn_repeated};
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, UnbatchedTarget};
+use crate::schema::{both, method, receiver, warn_repeated};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, single};
@@ -17,15 +16,12 @@ use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::operand::Operand;
-use crate::dispatch::record::records;
-use crate::dispatch::{batch, binary, in_place, view};
+use crate::dispatch::{batch, in_place, view};
 use crate::dtype::{Bool, DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::pointwise::zip;
 use crate::ops::creation::{cast, copy, create};
-use crate::ops::indexing::masked;
-use crate::ops::reduction::reduce;
 use crate::shape;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
@@ -82,7 +78,7 @@ pub(crate) fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> R
     let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
     let order = MemoryOrder::of(&shape, &[&condition.layout, &a.layout, &b.layout])?;
     let shown = |array: &Array| -> Result<Array> {
-        let array = binary::expanded(array, &shape)?;
+        let array = array.expanded(&shape)?;
         Ok(order.as_ref().map_or_else(|| array.clone(), |order| order.sorted(&array)))
     };
     let (condition, a, b) = (shown(condition)?, shown(&a)?, shown(&b)?);
@@ -124,10 +120,6 @@ impl<const FILL: bool> Op for Select<FILL> {
         let (condition, g) = (at.load(saved)?, single(gradients));
         let toward = |index: usize| match FILL && index == 0 {
             true => masked_fill(g, &condition, 0.0),
-            // Recorded, the value has the sum of what is selected, as torch says it.
-            false if FILL && records(&[g]) && !mode::special() => {
-                reduce::sum(&masked::masked_select(g, &condition)?, None, false, None)
-            }
             false => part(&condition, g, (index == 0) != FILL),
         };
         let toward = |index: usize| at.needs(index).then(|| toward(index)).transpose();
@@ -301,19 +293,6 @@ pub const ENTRIES: &[Entry] = &[
         receiver(a, masked_fill_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
     })
     .written(&MASKED_OVER),
-    function(
-        "where",
-        &[
-            "(Tensor condition) -> tuple[Tensor, ...]",
-            "(Tensor condition, Tensor input, Tensor other, *, Tensor out=None)",
-            "(Tensor condition, Number self, Tensor other)",
-            "(Tensor condition, Tensor input, Number other)",
-            "(Tensor condition, Number self, Number other)",
-        ],
-        "Elements of `input` where the condition is true, and of `other` elsewhere.",
-        chosen,
-    )
-    .written(&OutPolicy::ALIGNED.typed(Types::Chosen).out_as(|_| ".self_out")),
 ];
 
 fn chosen_method(a: &dyn Arguments) -> Result<Reply> {
@@ -324,17 +303,6 @@ const MASKED_OVER: OutPolicy =
     OutPolicy::PLAIN.in_place_as(|given| given.named(2, ".Tensor", ".Scalar")).unbatched_target(|given| {
         if given.tensors.len() < 2 { UnbatchedTarget::Arithmetic } else { UnbatchedTarget::Fallback }
     });
-
-fn chosen(a: &dyn Arguments) -> Result<Reply> {
-    match a.overload() {
-        0 => nonzero::chosen(a.tensor(0)?).reply(),
-        _ if a.tensor(0)?.dtype() == DType::UInt8 => {
-            warn_once(Error::ByteCondition {})?;
-            where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply()
-        }
-        _ => where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply(),
-    }
-}
 
 plain! {
     struct Fill { mask, value }

@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::reduction::reduce as kernels;
-use crate::ops::conjugate::part;
 use crate::ops::pointwise::arithmetic;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;
@@ -45,7 +44,7 @@ impl Moments {
     /// The moments of complex numbers: variances are the sums of those of the parts.
     fn of_complex(&self, x: &Array) -> Result<Arrays> {
         let variance = Moments { root: false, with_mean: false, ..self.clone() };
-        let of_part = |index: usize| number_one(&variance, &[part(x, index)?]).map(Numbers::Array);
+        let of_part = |index: usize| number_one(&variance, &[x.component(index)?]).map(Numbers::Array);
         let (re, im) = (of_part(0)?, of_part(1)?);
         let root = self.root;
         let spread = dispatch!(float x.dtype.to_real(), T => binary::combine::<T, T>(&re, &im, move |re, im| {

@@ -2,12 +2,12 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Operand, Value};
-use crate::dispatch::{batch, binary, long_work};
+use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
+use crate::graph::UNDERIVED;
 use crate::kernels::interrupt;
 use crate::kernels::random::{Generator as Numbers, counts, gammas};
 use crate::ops::creation::copy;
@@ -27,7 +27,7 @@ fn drawn(
     let sizes = shape::broadcast(inputs[0].layout.shape(), inputs[1].layout.shape())?;
     let dtype = inputs[0].dtype;
     let mut drawn = Array::zeroed(&SharedLayout::contiguous(&sizes)?, dtype.wide())?;
-    let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
+    let seen = |x: &Array| x.widened()?.expanded(&sizes);
     let (first, second) = (seen(inputs[0])?, seen(inputs[1])?);
     let generator = given(generator);
     long_work::patiently(50 * drawn.layout.numel() as u64, || {
@@ -114,12 +114,12 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
         let y = batch::drawn_from(&both, &|both| {
             binomial(&part::select(both, -1, 0)?, &part::select(both, -1, 1)?, generator)
         })?;
-        return apart(&[count, probability], y, UNKNOWN);
+        return apart(&[count, probability], y, UNDERIVED);
     }
     let y = shown("binomial", &[count, probability], generator, |inputs, generator| {
         drawn([&inputs[0].array(), &inputs[1].array()], generator, counts::binomial)
     })?;
-    drawn_from(&[count, probability], y, UNKNOWN)
+    drawn_from(&[count, probability], y, UNDERIVED)
 }
 
 /// Waiting times at a rate of one, for as many as a tensor holds. Autograd does not follow.

@@ -16,13 +16,13 @@ pub use entries::ENTRIES;
 pub use fresh::FRESH;
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::recording;
 use crate::dispatch::record::trace;
-use crate::dispatch::{batch, binary, long_work};
+use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
+use crate::graph::UNDERIVED;
 use crate::graph::observe::profile;
 use crate::graph::observe::profile::Label;
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
@@ -79,7 +79,7 @@ pub(crate) fn apart(inputs: &[&Tensor], y: Tensor, name: &'static str) -> Result
 
 /// A copy that does not move with the tensor.
 pub fn detach_copy(x: &Tensor) -> Result<Tensor> {
-    apart(&[x], cast::clone_contiguous(&x.detach())?, UNKNOWN)
+    apart(&[x], cast::clone_contiguous(&x.detach())?, UNDERIVED)
 }
 
 /// A fresh tensor, every element drawn.
@@ -384,7 +384,7 @@ pub fn bernoulli_like(x: &Tensor, probability: f64, generator: Option<&Generator
     batch::refuse_same(&[x])?;
     let distribution = Distribution::Bernoulli { probability };
     let y = draw(&shape::signed(x.layout().shape()), x.dtype(), &distribution, generator)?;
-    apart(&[x], y, UNKNOWN)
+    apart(&[x], y, UNDERIVED)
 }
 
 /// Overwrites every element with a one or a zero, with a probability of its own.
@@ -401,7 +401,7 @@ pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generat
         let (output, broadcast) = (shape.shape().to_vec(), each.layout.shape().to_vec());
         return Err(Error::OutputShape { output, broadcast }.into());
     }
-    let (each, generator) = (Tensor::from_array(binary::expanded(&each, shape.shape())?), generator.cloned());
+    let (each, generator) = (Tensor::from_array(each.expanded(shape.shape())?), generator.cloned());
     overwrite(x, &[x, probabilities], Some(&each), "BernoulliBackward1", move |target, each| match each {
         Some(each) => fill_each(target, each, generator.as_ref()),
         None => Ok(()),

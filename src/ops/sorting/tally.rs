@@ -177,7 +177,7 @@ pub const ENTRIES: &[Entry] = &[
         "The frequency of each value in a tensor of integers that are not negative.",
         |a| bincount(a.tensor(0)?, a.optional_tensor(1), a.int(2)?).reply(),
     )
-    .operators(&[("-", "bincount")]),
+    .operators(&[("-", "bincount | dynamic_output_shape")]),
     inner(
         "tallies",
         &["(Tensor input, int bins, Number min, Number max)"],

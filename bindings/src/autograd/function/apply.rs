@@ -1,5 +1,5 @@
-//! Calling a function of Python: its forward runs unrecorded, then its results become the outputs of
-//! a node of its own.
+//! `autograd.Function.apply`: the forward that is written in Python runs unrecorded, then its results become the
+//! outputs of a node of its own.
 
 use std::sync::Arc;
 
@@ -94,8 +94,8 @@ pub(super) fn apply<'py>(
     finished
 }
 
-/// What a function makes of tensors that stand for many samples, if one does. What is below the mapping
-/// records what its rule does.
+/// The results of a function under vmap, if an argument is batched: its own `vmap` rule, or its forward mapped over
+/// the samples. The levels below the mapping record what that does.
 #[cold]
 fn of_samples<'py>(
     class: &Bound<'py, PyType>,
@@ -114,7 +114,7 @@ fn of_samples<'py>(
     Ok(None)
 }
 
-/// Runs `body` while neither gradients nor tangents are seen to.
+/// Runs `body` with grad mode off, and forward mode too.
 fn unrecorded<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let _off = GradModeGuard::off();
     let before = tangents::set_enabled(false);
@@ -242,7 +242,7 @@ fn answered<'py>(
     }
 }
 
-/// What the function wished for until now. What it saved for its forward direction stays.
+/// Takes what forward told the context (`save_for_backward`, `mark_dirty`, …); what `save_for_forward` saved stays.
 fn taken_wishes(context: &Bound<'_, FunctionBase>) -> Wishes {
     let py = context.py();
     let mut state = context.get().state();
@@ -250,7 +250,7 @@ fn taken_wishes(context: &Bound<'_, FunctionBase>) -> Wishes {
     std::mem::replace(&mut state.wishes, Wishes { saved_for_forward, ..Wishes::default() })
 }
 
-/// Tells the context its node, and keeps for it what it asked to be kept.
+/// Tells the context its node, and saves there what forward asked to be saved.
 fn remember(
     context: &Bound<'_, FunctionBase>,
     node: &NodeRef,
@@ -294,14 +294,14 @@ fn marked(py: Python<'_>, name: &str, wish: &Option<Py<PyAny>>, refusal: &'stati
     tensors.collect()
 }
 
-/// What is to be kept for either direction, whether it will be or not.
+/// All tensors of `save_for_backward` and `save_for_forward`, whether a node will keep them or not.
 fn kept_apart(py: Python<'_>, wishes: &Wishes) -> Tensors {
     let wishes = [&wishes.to_save, &wishes.saved_for_forward].into_iter().flatten();
     let tuples = wishes.filter_map(|wish| wish.bind(py).cast::<PyTuple>().ok());
     tuples.flat_map(|tuple| tuple.iter()).filter_map(|object| as_tensor(&object).cloned()).collect()
 }
 
-/// What is to be kept for backward.
+/// The tensors of `save_for_backward`.
 fn saved(py: Python<'_>, wishes: &Wishes) -> PyResult<Vec<Option<Tensor>>> {
     let Some(wish) = &wishes.to_save else { return Ok(Vec::new()) };
     let tensors =

@@ -40,6 +40,7 @@ fn show<'py>(
         Shown::Float(value) => value.to_python(py),
         Shown::Complex(value) => Scalar::Complex(value).to_python(py),
         Shown::Text(value) => value.to_python(py),
+        Shown::Type(value) => value.to_python(py),
         Shown::Ints(values) => Ok(PyTuple::new(py, values.iter().map(|&value| value as u64))?.into_any()),
         Shown::Saved(_) if node.is_released() => Err(raise(node.freed())),
         Shown::Number(_) | Shown::Computed => show_calculated(node, name, &shown).to_python(py),

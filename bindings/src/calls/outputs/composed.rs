@@ -1,7 +1,7 @@
 //! The `out=` policies of operations that are written in Python, and so have no entry in the tables of functions.
 use rushlight::schema::{OutPolicy, Shape, Types};
 
-/// What `_written` is given the names of.
+/// The policies by the names that Python passes to `_written`.
 const POLICIES: &[(&str, &OutPolicy)] = &[
     ("chain_matmul", &OutPolicy::PLAIN.refused_as("mm")),
     ("cond", &OutPolicy::PLAIN.copied().typed(Types::SafeLinalg)),
@@ -46,7 +46,7 @@ const COMPLEX: OutPolicy = OutPolicy::PLAIN.refused_as("_fft_c2c").typed(Types::
 const REAL: OutPolicy = OutPolicy::PLAIN.refused_as("_fft_c2r").typed(Types::Transform);
 const FREQUENCIES: OutPolicy = OutPolicy::MADE.shaped(Shape::Counted).typed(Types::Frequencies);
 
-/// How the operation of a name writes.
+/// The policy of the operation of that name.
 pub(super) fn policy(name: &str) -> &'static OutPolicy {
     match POLICIES.binary_search_by_key(&name, |(name, _)| name) {
         Ok(found) => POLICIES[found].1,

@@ -42,7 +42,7 @@ _TensorBase = TensorBase
 _TensorMeta = type(TensorBase)
 
 _PLACES = {
-    "..._schemas": "Argument FunctionSchema parse_schema",
+    "..._operators.schemas": "Argument FunctionSchema parse_schema",
     "..._rushlight": "Generator default_generator device dtype finfo get_default_dtype iinfo layout "
     "memory_format",
     "..._devices.streams": "AcceleratorError Event OutOfMemoryError Stream",

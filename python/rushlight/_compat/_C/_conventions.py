@@ -77,6 +77,7 @@ def tags_of(operator: Any) -> list[Tag]:
         "pt2_compliant_tag": operator.namespace == "aten",
         "view_copy": name.endswith("_copy") and name != "_to_copy",
     }
+    said.update(dict.fromkeys(schema._tags, True))
     return [Tag[word] for word, holds in said.items() if holds]
 
 

@@ -8,8 +8,8 @@ from ..._ops import OpOverload, OpOverloadPacket, ops, table
 from ._dispatch import DispatchKey, DispatchKeySet
 
 if TYPE_CHECKING:
+    from ..._operators.schemas import FunctionSchema
     from ..._rushlight import Tensor
-    from ..._schemas import FunctionSchema
 
 __all__ = [
     "_dispatch_find_schema_or_throw",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..._devices.absent import Switch, idle
+from ..._operators.schemas import FunctionSchema
 from ..._ops import ops, table
 from ..._rushlight import device
-from ..._schemas import FunctionSchema
 from ...autograd.grad_mode import no_grad
 from ...library.kernels import below_autograd
 from ._interpreters import peek_interpreter_stack

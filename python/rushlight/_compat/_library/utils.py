@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._operators.schemas import parse_schema
 from ..._ops import ops
 from ..._rushlight import Tensor
-from ..._schemas import parse_schema
 from ...library.operator import parted as parse_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..._operators.schemas import Argument, FunctionSchema
     from ..._ops import OpOverload
-    from ..._schemas import Argument, FunctionSchema
 
 __all__ = [
     "fill_defaults",

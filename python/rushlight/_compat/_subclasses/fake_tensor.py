@@ -16,7 +16,7 @@ from typing import Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
-from ..._tensors.meta import MetaTensor, without_data
+from ..._tensors.meta import _NO_ITEM, MetaTensor, without_data
 from ..._tensors.meta_forms import answer, flat_values
 from ...utils._python_dispatch import TorchDispatchMode
 
@@ -121,8 +121,6 @@ class FakeTensorMode(TorchDispatchMode):
         rest = {name: value for name, value in kwargs.items() if name != "device"}
         if not tensors:
             return self._faked(func(*args, **rest))
-        if func.__name__.split(".")[0] in ("_local_scalar_dense", "equal", "is_nonzero", "item"):
-            raise DataDependentOutputException(str(func))
         own = getattr(func, "definition", None)
         if own is not None:
             return self._faked(_of_own(own, func, args, rest))
@@ -131,6 +129,12 @@ class FakeTensorMode(TorchDispatchMode):
         except NotImplementedError as reason:
             if "register_meta" in str(reason):
                 raise DynamicOutputShapeException(str(func)) from None
+            if "data_dependent_output" in func._schema._tags:
+                raise DataDependentOutputException(str(func)) from None
+            raise
+        except RuntimeError as reason:
+            if str(reason) == _NO_ITEM:
+                raise DataDependentOutputException(str(func)) from None
             raise
 
     def _of(self, tensor: Tensor) -> Any:

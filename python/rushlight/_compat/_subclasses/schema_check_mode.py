@@ -10,7 +10,7 @@ from ...utils._python_dispatch import TorchDispatchMode
 from ...utils._pytree import tree_leaves
 
 if TYPE_CHECKING:
-    from ..._schemas import Argument
+    from ..._operators.schemas import Argument
 
 __all__ = ["SchemaCheckMode"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ... import _rushlight as native
 from ..._calls.precision import lowered
 from ..._calls.showing import shown_as_given
-from ..._formatting import name_in_c
+from ..._messages.formatting import name_in_c
 from ..._rushlight import Tensor
 
 __all__ = ["scaled_dot_product_attention"]

@@ -6,7 +6,7 @@ import warnings
 
 from ... import _rushlight as native
 from ..._calls.showing import shown, shown_as_given
-from ..._formatting import spell
+from ..._messages.formatting import spell
 from ..._rushlight import Tensor
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduction_number, weighed

@@ -1,4 +1,4 @@
-"""Windows of images, and their averages and greatest elements."""
+"""Pooling: averages and maxima of windows of images."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ adaptive_avg_pool1d = native.adaptive_avg_pool1d
 def _max_pool(
     function: Callable[..., Any], name: str, plain: Callable[..., Any] | None = None
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Make `name`, which answers places only when asked for, and the form that always does."""
+    """Make `name`, which returns indices only if it is asked to, and the form that always does."""
 
     def with_indices(
         input: Tensor,

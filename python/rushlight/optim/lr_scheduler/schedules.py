@@ -1,4 +1,4 @@
-"""Rates that follow from how many epochs have passed."""
+"""Learning rates that follow from the number of the epoch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class _Lambdas(LRScheduler):
-    """What has a function for each group."""
+    """A scheduler that is given a function for each group of parameters, or one for all."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         groups = len(optimizer.param_groups)

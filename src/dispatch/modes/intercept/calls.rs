@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Again, Forward, Operation, given, is_dispatching_to_subclasses};
 use crate::dispatch::apply;
-use crate::dispatch::apply::{Outputs, Overwrite, apart, memory};
+use crate::dispatch::apply::{Overwrite, apart, memory};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::modes::plain::{Portable, Ready, What, damaged};
@@ -15,7 +15,7 @@ use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::{stored, view};
 use crate::error::Result;
 use crate::graph::Attributes;
-use crate::tensor::{Creation, Tensor};
+use crate::tensor::{Creation, Outputs, Tensor};
 
 /// Tensors as operands that are kept.
 pub(crate) fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {

@@ -207,7 +207,7 @@ impl Overwrite for IndexWrite {
             (_, None) => unreachable!("slices are written from a tensor"),
         };
         let values = match values.layout.ndim() {
-            0 => binary::expanded(&values, &shape)?,
+            0 => values.expanded(&shape)?,
             _ => values,
         };
         write_slices(target, *dim, places, &values, matches!(self.mode, Mode::Add(_)));

@@ -18,7 +18,7 @@ use crate::dispatch::record::records;
 use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, UNDERIVED, mode};
 use crate::kernels::indexing::gather as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::indexing::indexed::tangent_or_zeros;
@@ -83,7 +83,7 @@ impl Op for Scatter {
             Mode::Replace => "ScatterBackward0",
             Mode::Fill(_) => "ScatterBackward1",
             Mode::Add => "ScatterAddBackward0",
-            Mode::Combine(..) => "torch::autograd::NotImplemented",
+            Mode::Combine(..) => UNDERIVED,
         }
     }
 
@@ -173,7 +173,7 @@ impl Overwrite for Scatter {
         let values = match (self.mode, inputs.get(1)) {
             (Mode::Fill(value) | Mode::Combine(_, Some(value)), _) => {
                 let value = Array::from_scalar(value, target.dtype)?;
-                crate::dispatch::binary::expanded(&value, index.layout.shape())?
+                value.expanded(index.layout.shape())?
             }
             (_, Some(values)) => corner(values, index.layout.shape())?,
             (_, None) => unreachable!("elements are scattered from a tensor"),

@@ -13,7 +13,6 @@ use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::kernels::neural::windows::Windows;
-use crate::ops::conjugate;
 use crate::ops::creation::copy;
 use crate::ops::neural::pooling::mean_pool::check_numbers;
 use crate::shape::SharedLayout;
@@ -78,7 +77,7 @@ impl Op for Columns {
         let x = &inputs[0];
         if x.dtype.is_complex() {
             let part = |index: usize| {
-                let part = conjugate::part(x, index)?;
+                let part = x.component(index)?;
                 let part = copy::in_order(&part)?;
                 dispatch!(float part.dtype, T => self.run::<T>(&part), else {
                     unreachable!("the parts of complex numbers are floating-point numbers")

@@ -1,4 +1,4 @@
-//! What neural networks put between their layers.
+//! Activation functions without parameters: ReLU, sigmoid and their kin, and the operations that their gradients are.
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
@@ -29,7 +29,7 @@ impl Elementwise for Relu {
     const KEEPS: Keeps = Keeps::Output;
     const INTEGERS: Integers = Integers::Stay;
 
-    // What is not a number stays so.
+    // NaN is not below zero, and stays.
     fn real<T: Real>(&self, x: T) -> T {
         if x < T::ZERO { T::ZERO } else { x }
     }

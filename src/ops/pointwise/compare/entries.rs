@@ -47,11 +47,11 @@ pub const ENTRIES: &[Entry] = &[
         "Whether all elements are equal within a tolerance.",
         |a| allclose(a.tensor(0)?, a.tensor(1)?, near(a)?).reply(),
     )
-    .operators(&[("-", "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool")]),
+    .operators(&[("-", "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool | data_dependent_output")]),
     both("equal", &["(Tensor input, Tensor other) -> bool"], "Whether two tensors have the same size and elements.", |a| {
         equal(a.tensor(0)?, a.tensor(1)?).reply()
     })
-    .operators(&[("-", "equal")]),
+    .operators(&[("-", "equal | data_dependent_output")]),
     both("isnan", &["(Tensor input)"], "Whether each element is NaN.", |a| isnan(a.tensor(0)?).reply())
     .operators(&[("-", "isnan")]),
     both("isinf", &["(Tensor input)"], "Whether each element is infinite.", |a| isinf(a.tensor(0)?).reply())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-KERNELS = Path(__file__).parent.parent / "src/kernels"
+KERNELS = Path(__file__).parents[2] / "src/kernels"
 INFALLIBLE = re.compile(
     r"\.(collect|to_vec|to_owned|into_owned|concat)(::<[^(]*>)?\(\)|with_capacity|vec!\[[^\]]*;|\.repeat\("
 )

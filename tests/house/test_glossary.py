@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "GLOSSARY.md").read_text() if (ROOT / "GLOSSARY.md").exists() else ""
 
 

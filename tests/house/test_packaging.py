@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import rushlight
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 1_000_000
 pytestmark = [pytest.mark.own, pytest.mark.timeout(1800)]  # compiling takes its time
 

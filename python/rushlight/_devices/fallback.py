@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _rushlight as native
-from ._rushlight import Tensor
+from .. import _rushlight as native
+from .._rushlight import Tensor
 
 _MAKING = ("zeros", "empty", "zeros_like", "empty_like", "new_zeros", "new_empty")
 
@@ -19,7 +19,7 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _in_layout(func, args, kwargs)
     device = kwargs.get("device", next((one for one in args if isinstance(one, (str, native.device))), None))
     if device is not None and str(device).partition(":")[0] == "meta":
-        from ._tensors.meta import called
+        from .._tensors.meta import called
 
         return called(func, args, kwargs)
     return NotImplemented
@@ -32,7 +32,7 @@ def _in_layout(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise RuntimeError("full(...) is not implemented for sparse layout")
     if name not in _MAKING:
         return NotImplemented
-    from .sparse import of_no_values
+    from ..sparse import of_no_values
 
     # What is empty has elements that are not there: none is kept of either.
     made: Tensor = getattr(native, name.replace("empty", "zeros"), func)(*args, **rest)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 COMMENT = r"[ \t]*(?://[/!]?|#)[ \t]*"
 HEADING = re.compile(rf"^{COMMENT}Note \[([^\]]+)\]\n{COMMENT}----$", re.MULTILINE)
 REFERENCE = re.compile(r"Note \[([^\]]+)\]")

@@ -6,11 +6,11 @@ derivatives that they write themselves; what they are given may have a history, 
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-from . import _rushlight
-from ._rushlight import Tensor
+from .. import _rushlight
+from .._rushlight import Tensor
+from . import package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,13 +20,9 @@ __all__ = ["GRADIENTS"]
 _REDUCTIONS = ("none", "mean", "sum")
 
 
-def _torch() -> Any:
-    return sys.modules[__package__]
-
-
 def _pulled_back(function: Callable[..., Tensor], grad: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
     """Return the gradients of the inputs of a function, of whose result this is the gradient."""
-    found: tuple[Tensor, ...] = _torch().func.vjp(function, *inputs)[1](grad)
+    found: tuple[Tensor, ...] = package().func.vjp(function, *inputs)[1](grad)
     return found
 
 
@@ -34,7 +30,7 @@ def _of(name: str) -> Callable[..., Tensor]:
     """Return the gradient of a function in `nn.functional`, which takes what the function does."""
 
     def backward(grad: Tensor, x: Tensor, *rest: Any, **options: Any) -> Tensor:
-        function = getattr(_torch().nn.functional, name)
+        function = getattr(package().nn.functional, name)
         return _pulled_back(lambda x: function(x, *rest, **options), grad, x)[0]
 
     return backward
@@ -127,7 +123,7 @@ def _embedding(
     skipped = padding_idx if padding_idx >= 0 else None
 
     def chosen(table: Tensor) -> Tensor:
-        found: Tensor = _torch().nn.functional.embedding(
+        found: Tensor = package().nn.functional.embedding(
             indices, table, skipped, scale_grad_by_freq=scale_grad_by_freq
         )
         return found
@@ -149,7 +145,7 @@ def _convolution(
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:
     rest = (None, stride, padding, dilation, transposed, output_padding, groups)
-    of_x, of_weight = _pulled_back(lambda x, weight: _torch().convolution(x, weight, *rest), grad, x, weight)
+    of_x, of_weight = _pulled_back(lambda x, weight: package().convolution(x, weight, *rest), grad, x, weight)
     found = (of_x, of_weight, grad.sum((0, *range(2, grad.ndim))))
     return tuple(one if is_wanted else None for one, is_wanted in zip(found, output_mask, strict=True))
 

@@ -102,14 +102,14 @@ class Argument:
     @cached_property
     def real_type(self) -> Any:
         """Its type, in which what torch hands on as integers has its own name."""
-        from ._compat._C import _types
+        from .._compat._C import _types
 
         return _types.read(self.kind)
 
     @cached_property
     def type(self) -> Any:
         """Its type, in which what stands for integers (element types, layouts, symbols) is an integer."""
-        from ._compat._C import _types
+        from .._compat._C import _types
 
         return _types.read(re.sub(r"\b(SymInt|ScalarType|Layout|MemoryFormat)\b", "int", self.kind))
 
@@ -189,9 +189,11 @@ def _said(value: Any, kind: str) -> str:
 
 
 class FunctionSchema:
-    """What an operator takes and returns."""
+    """What an operator takes and returns, and behind ` | ` the tags of it that do not follow from that."""
 
     def __init__(self, text: str, namespace: str = "") -> None:
+        text, _, tags = text.partition(" | ")
+        self._tags = tags.split()
         self._text = f"{namespace}::{text}" if namespace else text
         full, _, self._rest = self._text.partition("(")
         self.name, _, self.overload_name = full.partition(".")

@@ -8,7 +8,7 @@ import pytest
 import rushlight
 from support import run_sessions
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "autograd-mechanics.md"
 
 

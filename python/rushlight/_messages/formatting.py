@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._origins import Origin
+from .origins import Origin
 
 # The name of a dtype -> its spelling in C, in the name of a tensor type, and in a signature.
 _SPELLINGS = {

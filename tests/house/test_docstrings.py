@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import run_sessions
 
-PACKAGE = Path(__file__).resolve().parent.parent / "python" / "rushlight"
+PACKAGE = Path(__file__).resolve().parents[2] / "python" / "rushlight"
 
 
 def examples_of(path):

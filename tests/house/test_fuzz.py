@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.own
 
-FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
+FUZZ = Path(__file__).resolve().parents[2] / "fuzz"
 TARGETS = sorted(path.stem for path in (FUZZ / "targets").glob("[a-z]*.py"))
 PLANTED = {
     "1 / 0": None,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Origin:
     """A line of the program.
 
-    >>> from rushlight._origins import Origin
+    >>> from rushlight._messages.origins import Origin
     >>> print(Origin("model.py", 31, "Net.forward"))
     model.py:31, in Net.forward
     """

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PICTURE = EXAMPLES / "output" / "spirals.png"
 pytestmark = pytest.mark.own
 

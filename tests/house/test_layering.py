@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.own
 
-TOP = Path(__file__).resolve().parent.parent
+TOP = Path(__file__).resolve().parents[2]
 PACKAGE = TOP / "python" / "rushlight"
 
 # What can be read in one go: lines of a file, unit tests at its end aside, and entries of a folder.
@@ -21,12 +21,17 @@ ENTRIES = 25
 # Folders with more entries, and why.
 WIDE = {
     "python/rushlight/_compat": "torch's inner modules stand at the root of its package, and are found here",
-    "python/rushlight": "torch's public modules stand at the root of its package",
+    "python/rushlight": "torch's public modules stand at the root of its package, and private ones that it names",
     "python/rushlight/distributed": "half of it are torch's public modules, and they share the transports",
     "python/rushlight/distributions": "a file a distribution, as torch names them",
     "python/rushlight/nn/modules": "a file a family of layers, as torch names them",
     "python/rushlight/utils": "torch's public modules, and the pytrees and checkpoints that they are of",
+    "tests": "a folder a topic, which README.md groups",
+    "tests/answers": "a table a family of calls",
 }
+
+# What tools make in folders of sources.
+BUILT = {"__pycache__", ".pytest_cache", "target", "Cargo.lock"}
 
 # What the files of a room import when they load, beside the compiled module and modules of one file at the
 # package's root. What a function imports when it is called is its own affair.
@@ -34,7 +39,8 @@ MAY_USE = {
     "_calls": set(),
     "_devices": set(),
     "_messages": set(),
-    "_functions": {"_calls", "_tensors", "autograd", "linalg", "nn"},
+    "_operators": set(),
+    "_functions": {"_calls", "_messages", "_tensors", "autograd", "linalg", "nn"},
     "_tensors": {"_files", "_functions", "autograd", "utils"},
     "_files": {"_tensors", "_compat"},
 }
@@ -120,13 +126,11 @@ def lines(source):
 
 
 def folders():
-    """Yield every folder of sources, and how many files of them and folders it has."""
-    for room in ("src", "bindings/src", "python/rushlight"):
+    """Yield every folder of sources and tests, and how many files and folders it has; what is built is not counted."""
+    for room in ("src", "bindings/src", "python/rushlight", "tests"):
         for folder in [TOP / room, *filter(Path.is_dir, sorted((TOP / room).rglob("*")))]:
-            held = {
-                file.relative_to(folder).parts[0] for kind in ("*.rs", "*.py") for file in folder.rglob(kind)
-            }
-            if held:
+            held = [file for file in folder.iterdir() if file.name not in BUILT and file.suffix != ".so"]
+            if held and not BUILT & set(folder.parts):
                 yield folder.relative_to(TOP).as_posix(), len(held)
 
 

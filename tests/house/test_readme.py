@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import run_sessions
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/index.md")]
 
 # A block of Python, and the block of text after it that says what it prints.

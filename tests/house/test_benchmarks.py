@@ -48,7 +48,7 @@ def test_steps_run_as_they_are_written_and_compiled(name):
 
 
 def test_every_step_is_there_for_what_is_compared_with():
-    source = Path(__file__).parent.parent / "benchmarks" / "steps_jax.py"
+    source = Path(__file__).parents[2] / "benchmarks" / "steps_jax.py"
     there = {
         node.name for node in ast.parse(source.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)
     }

@@ -5,14 +5,11 @@
 //! it before: rows that show no element twice are written one after the other, those that lie farthest apart in
 //! memory outermost.
 
-use crate::ops::creation::copy;
 use std::cmp::Reverse;
 
+use super::Array;
 use crate::error::Result;
-use crate::graph::mode::GradModeGuard;
-use crate::ops::pointwise::{compare, select};
 use crate::shape::Layout;
-use crate::tensor::{Array, Tensor};
 
 /// Whether all elements along some dimension are one.
 pub(crate) fn is_expanded(layout: &Layout) -> bool {
@@ -71,16 +68,4 @@ fn row(array: &Array, dim: usize, index: usize) -> Result<Array> {
     shape.remove(dim);
     let offset = layout.offset() + strides.remove(dim) * index;
     Ok(array.with_layout(Layout::strided(shape.into(), strides.into(), offset)?))
-}
-
-/// Writes the elements of `after` that are not those of `before`, which `target` had: what did not change leaves
-/// alone what another row wrote.
-pub(crate) fn write_changes(target: &Array, before: &Array, after: &Array) -> Result<()> {
-    let _off = GradModeGuard::off();
-    in_turn(target, &[before.clone(), after.clone()], &mut |target, others| {
-        let [before, after] = others else { unreachable!("as many as there were") };
-        let [before, after, now] = [before, after, target].map(|array| Tensor::from_array(array.clone()));
-        let changed = compare::ne(&after, &before)?;
-        copy::write(target, &select::where_(&changed, &after, &now)?.array())
-    })
 }

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from . import _rushlight
-from ._gradient_operators import GRADIENTS
-from ._rushlight import Tensor
+from .. import _rushlight
+from .._rushlight import Tensor
+from . import package
+from .gradients import GRADIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from ._ops import OpOverload
+    from .._ops import OpOverload
 
 __all__ = ["function_of"]
 
@@ -99,13 +99,13 @@ def _put(x: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bo
 
 
 def _padded(mode: str) -> Callable[..., Any]:
-    return lambda x, padding: sys.modules[__package__].nn.functional.pad(x, padding, mode)
+    return lambda x, padding: package().nn.functional.pad(x, padding, mode)
 
 
 def _nll_loss(
     x: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    functional = sys.modules[__package__].nn.functional
+    functional = package().nn.functional
     how = ("none", "mean", "sum")[reduction]
     loss = functional.nll_loss(x, target, weight, ignore_index=ignore_index, reduction=how)
     kept = target[target != ignore_index]
@@ -123,7 +123,7 @@ def _attended(
     attn_mask: Tensor | None = None,
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    attend = sys.modules[__package__].nn.functional.scaled_dot_product_attention
+    attend = package().nn.functional.scaled_dot_product_attention
     output = attend(query, key, value, attn_mask, dropout_p, is_causal, scale=scale)
     scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
     if is_causal:
@@ -139,14 +139,14 @@ def _unique(
     x: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
     # It counts and says where each is, whether or not it is asked to.
-    found: tuple[Tensor, Tensor, Tensor] = sys.modules[__package__].unique(x, sorted, True, True, dim)
+    found: tuple[Tensor, Tensor, Tensor] = package().unique(x, sorted, True, True, dim)
     return found
 
 
 def _convolved(
     x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: str, dilation: Any, groups: int
 ) -> Any:
-    functional = sys.modules[__package__].nn.functional
+    functional = package().nn.functional
     convolve = getattr(functional, f"conv{x.ndim - 2}d")
     return convolve(x, weight, bias, stride, padding, dilation, groups)
 
@@ -164,7 +164,7 @@ def _apart(name: str) -> Callable[..., Any] | None:
     """Return what an operator is made of that copies what another shows or writes to."""
     view, writes = name.removesuffix("_copy"), getattr(Tensor, f"{name}_", None)
     if view != name:
-        torch = sys.modules[__package__]
+        torch = package()
         shows: Any = next((getattr(room, view) for room in (torch, Tensor) if hasattr(room, view)), None)
 
         def copied(*args: Any, **kwargs: Any) -> Any:
@@ -181,7 +181,7 @@ def _apart(name: str) -> Callable[..., Any] | None:
 def function_of(operator: OpOverload) -> Callable[..., Any]:
     """Return what computes an operator."""
     name = operator._packet.__name__
-    torch = sys.modules[__package__]
+    torch = package()
     found: Callable[..., Any] | None
     if name in _OTHERS:
         found = _OTHERS[name](torch)

@@ -7,19 +7,19 @@ come from the call of the native function that led there, by their names.
 from __future__ import annotations
 
 import re
-import sys
 
-from . import _rushlight
-from ._ops import Call, operator_of, table
-from ._rushlight import Tensor
+from .. import _rushlight
+from .._ops import Call, operator_of, table
+from .._rushlight import Tensor
+from . import package
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ._ops import OpOverload
-    from ._schemas import Argument
+    from .._ops import OpOverload
+    from .schemas import Argument
 
 _MISSING = object()
 
@@ -95,7 +95,7 @@ def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
     # Of several the first that takes all that was given and gets all that it wants.
     for func in sorted(known, key=lambda func: not _fits(func, given)):
         if not any(argument.takes_tensors for argument in func._schema.arguments):
-            given = {**given, "device": sys.modules[__package__].device(given.get("device") or "cpu")}
+            given = {**given, "device": package().device(given.get("device") or "cpu")}
         if (bound := _bind(func, _operands(func, given), given, {})) is not None:
             answer = _Settled(func, *bound, result).proceed()
             return given["self"] if name.endswith("_") and func._schema.is_mutable else answer
@@ -158,7 +158,7 @@ def _shown(
         if not all(isinstance(operand, Tensor) for operand in operation.operands):
             operators.reverse()  # What takes numbers comes behind what takes tensors.
     if key == "torch::autograd::Implicit":
-        torch = sys.modules[__package__]
+        torch = package()
         options = {"pin_memory": False, "memory_format": torch.preserve_format}
         return torch.ops.aten.ones_like.default, operation.operands, options
     operands = operation.operands[: len(operation.operands) - operation.held]
