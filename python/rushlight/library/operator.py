@@ -339,16 +339,32 @@ class CustomOpDef:
 
 
 class _Arguments:
-    """The arguments of a call in one row, as functions of autograd take them, and how they were given."""
+    """The arguments of a call in one row, as functions of autograd take them, and how they were given.
+    Only lists of tensors are taken apart: other lists have no gradients."""
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.flat, self.spec = tree_flatten(args)
+        self.lengths = [len(value) if _holds_tensors(value) else None for value in args]
+        self.flat = self._row(args)
         self.kwargs = kwargs
         self.result_spec: Any = None
 
-    def args(self, flat: tuple[Any, ...]) -> Any:
+    def _row(self, values: tuple[Any, ...]) -> list[Any]:
+        row: list[Any] = []
+        for value, length in zip(values, self.lengths, strict=True):
+            row.extend([value] if length is None else value)
+        return row
+
+    def args(self, flat: tuple[Any, ...]) -> tuple[Any, ...]:
         """Put such a row together as the arguments were."""
-        return tree_unflatten(list(flat), self.spec)
+        rest = iter(flat)
+        return tuple(
+            next(rest) if length is None else [next(rest) for _ in range(length)] for length in self.lengths
+        )
+
+    def gradients(self, answers: Any) -> tuple[Any, ...]:
+        """Put what a backward answers in such a row. Whoever gets it checks how many there are."""
+        answers = answers if isinstance(answers, tuple) else (answers,)
+        return tuple(self._row(answers)) if len(answers) == len(self.lengths) else answers
 
     def results(self, flat: Any) -> Any:
         """Put the results together."""
@@ -390,12 +406,16 @@ def _differentiable(op: CustomOpDef) -> type[Function]:
                 answers = op._backward(ctx, *given)
             finally:
                 ctx.needs_input_grad = needed
-            return (*_row(answers), None)
+            return (*call.gradients(answers), None)
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, *values: Any) -> Any:
             *flat, call = values
-            args, dims = call.args(flat), call.args(in_dims[:-1])
+            args = call.args(flat)
+            dims = tuple(
+                [None] * len(value) if dim is None and isinstance(value, (list, tuple)) else dim
+                for value, dim in zip(args, call.args(in_dims[:-1]), strict=True)
+            )
             rule = op._vmap or (lambda info, in_dims, *args, **kwargs: _each(op, info, in_dims, args, kwargs))
             output, out_dims = rule(info, dims, *args, **call.kwargs)
             results, call.result_spec = tree_flatten(output)
@@ -413,11 +433,8 @@ def _differentiable(op: CustomOpDef) -> type[Function]:
     return function
 
 
-def _row(answers: Any) -> tuple[Any, ...]:
-    """Put gradients in one row, those of lists of tensors too."""
-    answers = answers if isinstance(answers, tuple) else (answers,)
-    rows = [list(answer) if isinstance(answer, (list, tuple)) else [answer] for answer in answers]
-    return tuple(gradient for row in rows for gradient in row)
+def _holds_tensors(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(one, Tensor) for one in value)
 
 
 def _each(op: CustomOpDef, info: Any, in_dims: Any, args: Any, kwargs: dict[str, Any]) -> Any:
