@@ -222,7 +222,7 @@ if TYPE_CHECKING:
     as_torch = activate
 else:
     _ROOMS = (
-        "_C _VF backends compiler distributed types __future__ _dynamo _functorch _tensor_str _utils "
+        "_C _VF backends compiler distributed types __future__ _decomp _dynamo _functorch _tensor_str _utils "
         "_vmap_internals amp as_torch cpu cuda distributions fft func functional futures inspection "
         "library linalg memory multiprocessing masked nested nn ops optim overrides package profiler random "
         "return_types serialization signal special storage testing torch torch_version utils __config__ "

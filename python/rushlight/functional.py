@@ -1,6 +1,7 @@
 """Where programs find functions of tensors that torch writes in Python."""
 
 from . import (
+    Tensor,  # noqa: F401
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -11,15 +12,20 @@ from . import (
     cdist,
     chain_matmul,
     einsum,
+    istft,
+    lu,
     meshgrid,
     norm,
+    pca_lowrank,
     split,
     stft,
+    svd_lowrank,
     tensordot,
     unique,
     unique_consecutive,
     unravel_index,
 )
+from .nn import functional as F  # noqa: F401
 
 __all__ = [
     "atleast_1d",
@@ -32,10 +38,14 @@ __all__ = [
     "cdist",
     "chain_matmul",
     "einsum",
+    "istft",
+    "lu",
     "meshgrid",
     "norm",
+    "pca_lowrank",
     "split",
     "stft",
+    "svd_lowrank",
     "tensordot",
     "unique",
     "unique_consecutive",

@@ -360,3 +360,37 @@ def test_tensors_that_have_names_only_are_refused():
     torch.library.define("named::g", schema)
     with pytest.raises(NotImplementedError, match="register_autograd with kwarg-only Tensor args"):
         torch.library.register_autograd("named::g", lambda ctx, gradient: gradient)
+
+
+def test_a_list_of_numbers_is_one_argument_of_a_derivative():
+    seen = []
+
+    @library.custom_op("samples::cropped", mutates_args=())
+    def cropped(picture: Tensor, box: Sequence[int]) -> Tensor:
+        seen.append(box)
+        return picture[..., box[1] : box[3], box[0] : box[2]].clone()
+
+    def backward(ctx, gradient):
+        seen.append(ctx.needs_input_grad)
+        whole = gradient.new_zeros(ctx.shape)
+        whole[..., ctx.box[1] : ctx.box[3], ctx.box[0] : ctx.box[2]] = gradient
+        return whole, None
+
+    def setup_context(ctx, inputs, output):
+        ctx.shape, ctx.box = inputs[0].shape, inputs[1]
+
+    cropped.register_autograd(backward, setup_context=setup_context)
+    picture = torch.ones(2, 5, 5, requires_grad=True)
+    cropped(picture, (0, 1, 3, 4)).sum().backward()
+    assert picture.grad.sum() == 18
+    assert seen == [[0, 1, 3, 4], (True, False)]
+
+    seen_dims = []
+
+    @cropped.register_vmap
+    def rule(info, in_dims, picture, box):
+        seen_dims.append(in_dims)
+        return cropped(picture, box), in_dims[0]
+
+    assert torch.vmap(lambda x: cropped(x, [0, 1, 3, 4]))(torch.ones(2, 5, 5)).shape == (2, 3, 3)
+    assert seen_dims == [(0, [None] * 4)]

@@ -80,3 +80,42 @@ def test_what_it_has_is_found_by_torchs_names():
     assert made._masked_data.tolist() == [1.0, 2.0]
     made._masked_mask[1] = True
     assert made.get_mask().tolist() == [True, True]
+
+
+def test_that_elements_without_a_mask_are_all_seen_where_one_is_chosen():
+    x = masked_tensor(X, SEEN)
+    either = torch.where(torch.tensor([True, True, False]), x, torch.full((2, 3), 7.0))
+    assert either.get_mask().tolist() == [[True, True, True], [False, False, True]]
+    assert either.get_data().tolist() == [[1.0, 0.0, 7.0], [0.0, 0.0, 7.0]]
+
+
+def test_that_gradients_are_asked_for_and_have_the_mask_of_their_tensor():
+    x = masked_tensor(X, SEEN, requires_grad=True)
+    (gradient,) = torch.autograd.grad((x * x).sum(), x)
+    assert gradient.get_mask().equal(SEEN) and gradient.to_tensor(0).tolist() == [
+        [2.0, 0.0, 0.0],
+        [0.0, 0.0, 6.0],
+    ]
+    (gradient,) = torch.autograd.grad((x * x).sum(), x, torch.tensor(3.0))
+    assert gradient.to_tensor(0).tolist() == [[6.0, 0.0, 0.0], [0.0, 0.0, 18.0]]
+
+
+def test_that_what_is_asked_of_elements_is_answered():
+    x = masked_tensor(X, SEEN)
+    assert x.stride() == (3, 1) and x.is_contiguous() and x.is_floating_point() and not x.is_complex()
+    assert (x.itemsize, x.nbytes, x.nelement(), x.element_size()) == (4, 24, 6, 4)
+    assert x.is_cpu and not x.is_cuda and not x.is_meta and x.mT.get_mask().equal(SEEN.mT)
+    assert x.sum().item() == 4.0 and f"{x.sum()}" == "MaskedTensor(  4.0000, True)"
+    assert repr(x[1, 0]) == "MaskedTensor(--, False)"
+    assert torch.nn.functional.softmax(x, -1).get_mask().equal(SEEN)
+
+
+def test_that_layouts_keep_the_elements_that_are_seen():
+    x = masked_tensor(X, SEEN)
+    one, other = x.to_sparse_coo(), x.to_sparse_csr()
+    assert one.get_data().values().tolist() == [1.0, 0.0, 3.0] == other.get_data().values().tolist()
+    assert (x.is_sparse, one.is_sparse, other.is_sparse) == (False, True, True)
+    assert (one.is_sparse_coo(), other.is_sparse_coo(), other.is_sparse_csr()) == (True, False, True)
+    assert not one.to_dense().is_sparse and one.to_dense().get_mask().equal(SEEN)
+    more = masked_tensor((X + 1).to_sparse(), SEEN.to_sparse())
+    assert more.get_data().values().tolist() == [2.0, 1.0, 4.0]

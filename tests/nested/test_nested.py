@@ -147,3 +147,17 @@ def test_inner_functions_of_jagged_tensors():
     assert inner.buffer_from_jagged(filled).sum().item() == 19.0
     assert sorted(extract_kwargs(filled)) == ["_metadata_cache", "_ragged_idx", "lengths", "offsets"]
     assert inner.NestedTensor(x[0], offsets).unbind()[1].tolist() == [[4.0, 5.0]]
+
+
+def test_dimensions_behind_the_ragged_one_become_one():
+    parts = [torch.arange(6.0).view(2, 3), torch.arange(12.0).view(4, 3)]
+    nested = torch.nested.nested_tensor(parts, layout=torch.jagged)
+    apart = nested.unflatten(-1, [3, 1])
+    assert [part.tolist() for part in apart.flatten(-2).unbind()] == [part.tolist() for part in parts]
+    heads = nested.unflatten(-1, [3, 1]).transpose(1, 2)
+    assert heads.transpose(1, 2).flatten(-2).shape == nested.shape
+    assert f"{nested}" == str(nested)
+    with raises(RuntimeError, "flatten(): not supported for NestedTensor on ragged dim"):
+        nested.flatten(1)
+    with raises(RuntimeError, "flatten(): not supported for NestedTensor on dim=0"):
+        nested.flatten(0, 1)

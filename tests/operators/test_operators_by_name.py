@@ -187,4 +187,6 @@ def test_numbers_of_tracing_are_numbers():
 
 def test_functions_are_found_where_torch_writes_them():
     assert torch.functional.einsum is torch.einsum and torch.functional.split is torch.split
+    assert {"istft", "lu", "pca_lowrank", "svd_lowrank"} <= {*torch.functional.__all__}
+    assert torch.functional.F is torch.nn.functional and torch.functional.Tensor is torch.Tensor
     assert torch.ones(2)[:, torch.newaxis].shape == (2, 1)

@@ -22,6 +22,7 @@ INNER_NAMES = frozenset(
         "_VF",
         "_custom_op",
         "_custom_ops",
+        "_decomp",
         "_dynamo",
         "_export",
         "_functorch",

@@ -194,6 +194,10 @@ def function_of(operator: OpOverload) -> Callable[..., Any]:
         found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
         # Beside what it computes, the last room knows names of what is not computed.
         found = found or vars(torch._C._nn).get(name) or _apart(name)
+    if found is None:
+        from ._compat._decomp import decomposition_table
+
+        found = decomposition_table.get(operator)
     if found is not None:
         return found
     raise NotImplementedError(f"Could not run '{operator.name()}' with arguments from the 'CPU' backend.")

@@ -12,10 +12,10 @@ from .._ops import Call, OpOverload, OpOverloadPacket, ops
 from .._rushlight import Tensor, _is_batchedtensor, is_grad_enabled
 from ..amp._state import cast, is_autocast_enabled
 from ..amp.autocast_mode import autocast
-from ..autograd.function import Function, FunctionMeta
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
-from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+from ..utils._pytree import tree_leaves
+from .derivatives import Arguments, differentiable
 from .fakes import fake_result
 from .kernels import Kernels
 from .schema import bound, has_named_tensors, normal, written_to
@@ -173,7 +173,7 @@ class CustomOpDef:
         self._opoverload = packet._overloads[overload or "default"]
         self._opoverload.definition = self  # type: ignore[attr-defined]
         self._opoverload.own_tags = list(tags) if isinstance(tags, (list, tuple)) else [tags]  # type: ignore[attr-defined]
-        self._function = _differentiable(self)
+        self._function = differentiable(self)
         _KNOWN[self._qualname] = self
 
     def __repr__(self) -> str:
@@ -280,7 +280,7 @@ class CustomOpDef:
         if written_to(self._opoverload._schema) or not (tracked or mapped):
             with no_grad():
                 return self._shown(args, kwargs)
-        arguments = _Arguments(args, kwargs)
+        arguments = Arguments(args, kwargs)
         results = self._function.apply(*arguments.flat, arguments)
         return arguments.results(results)
 
@@ -336,106 +336,6 @@ class CustomOpDef:
                 module = inspect.getmodule(kernel)
                 raise RuntimeError(f"{self._name} (with implementation in {module}): {_ALIASED}")
             seen.add(memory)
-
-
-class _Arguments:
-    """The arguments of a call in one row, as functions of autograd take them, and how they were given."""
-
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.flat, self.spec = tree_flatten(args)
-        self.kwargs = kwargs
-        self.result_spec: Any = None
-
-    def args(self, flat: tuple[Any, ...]) -> Any:
-        """Put such a row together as the arguments were."""
-        return tree_unflatten(list(flat), self.spec)
-
-    def results(self, flat: Any) -> Any:
-        """Put the results together."""
-        return tree_unflatten(list(flat), self.result_spec)
-
-
-def _differentiable(op: CustomOpDef) -> type[Function]:
-    """Make the function by which autograd and mappings see an operator. Its last argument says how it was
-    called."""
-
-    class Generated(Function):
-        @staticmethod
-        def forward(*values: Any) -> Any:
-            *flat, call = values
-            results, call.result_spec = tree_flatten(op._shown(call.args(flat), call.kwargs))
-            return tuple(results)
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-            *flat, call = inputs
-            ctx._call = call
-            if op._setup_context is None:
-                return
-            named = {"keyword_only_inputs": call.kwargs} if call.kwargs else {}
-            op._setup_context(ctx=ctx, inputs=call.args(flat), output=call.results(output), **named)
-
-        @staticmethod
-        def backward(ctx: Any, *gradients: Any) -> Any:
-            if op._backward is None:
-                raise RuntimeError(
-                    f"Trying to backward through {op._opoverload} but no autograd formula was registered. "
-                    "Please use register_autograd to add one."
-                )
-            call, needed = ctx._call, ctx.needs_input_grad
-            ctx.needs_input_grad = call.args(needed[:-1])
-            try:
-                gradients = call.results(gradients)
-                given = gradients if isinstance(gradients, tuple) else (gradients,)
-                answers = op._backward(ctx, *given)
-            finally:
-                ctx.needs_input_grad = needed
-            return (*_row(answers), None)
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, *values: Any) -> Any:
-            *flat, call = values
-            args, dims = call.args(flat), call.args(in_dims[:-1])
-            rule = op._vmap or (lambda info, in_dims, *args, **kwargs: _each(op, info, in_dims, args, kwargs))
-            output, out_dims = rule(info, dims, *args, **call.kwargs)
-            results, call.result_spec = tree_flatten(output)
-            if isinstance(out_dims, int) or out_dims is None:
-                return tuple(results), (out_dims,) * len(results)
-            return tuple(results), tuple(tree_leaves(out_dims, is_leaf=lambda one: one is None))
-
-    overload = op._opoverload
-    named: Any = FunctionMeta(
-        f"GeneratedBackwardFor_{op._namespace}_{overload.overloadpacket.__name__}_{overload._overloadname}",
-        (Generated,),
-        {},
-    )
-    function: type[Function] = named
-    return function
-
-
-def _row(answers: Any) -> tuple[Any, ...]:
-    """Put gradients in one row, those of lists of tensors too."""
-    answers = answers if isinstance(answers, tuple) else (answers,)
-    rows = [list(answer) if isinstance(answer, (list, tuple)) else [answer] for answer in answers]
-    return tuple(gradient for row in rows for gradient in row)
-
-
-def _each(op: CustomOpDef, info: Any, in_dims: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Compute one sample after the other, where no rule was registered."""
-    from .. import stack
-
-    flat, spec = tree_flatten(args)
-    dims = tree_leaves(in_dims, is_leaf=lambda one: one is None)
-
-    def sample(index: int) -> Any:
-        chosen = [
-            value if dim is None else value.select(dim, index) for value, dim in zip(flat, dims, strict=True)
-        ]
-        return op(*tree_unflatten(chosen, spec), **kwargs)
-
-    rows = [tree_flatten(sample(index)) for index in range(info.batch_size)]
-    columns = [stack(list(column)) for column in zip(*(row for row, _ in rows), strict=True)]
-    return tree_unflatten(columns, rows[0][1]), 0
 
 
 class _Shown(Call):

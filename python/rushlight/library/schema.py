@@ -177,7 +177,8 @@ def normal(schema: str) -> str:
 def bound(
     schema: FunctionSchema, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of a call by position, and those that have names only, defaults included."""
+    """Return the arguments of a call by position, and those that have names only, defaults included. Tuples
+    become lists, which is what schemas have."""
     positional = [one for one in schema.arguments if not one.kwarg_only]
     if len(args) > len(schema.arguments):
         raise RuntimeError(
@@ -204,7 +205,7 @@ def bound(
                 f"{schema.name}() is missing value for argument '{argument.name}'. Declaration: {schema}"
             )
         _check(schema, index, argument, value)
-        values[argument.name] = value
+        values[argument.name] = list(value) if isinstance(value, tuple) else value
     if left:
         raise RuntimeError(
             f"Unknown keyword argument '{next(iter(left))}' for operator '{schema.name}'. Schema: {schema}"

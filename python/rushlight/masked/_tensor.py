@@ -59,6 +59,7 @@ class MaskedTensor(Tensor):
     device = property(lambda self: self._masked_data.device)
     layout = property(lambda self: self._masked_data.layout)
     ndim = property(lambda self: self._masked_data.ndim)
+    is_sparse = property(lambda self: not is_strided(self._masked_data))
     grad_fn = property(lambda self: self._masked_data.grad_fn)
     is_leaf = property(lambda self: self._masked_data.is_leaf)
 
@@ -96,16 +97,29 @@ class MaskedTensor(Tensor):
     def backward(self, gradient: Any = None, *args: Any, **kwargs: Any) -> None:
         """Run backward from the elements that are seen."""
         if gradient is None:
-            gradient = native.ones_like(self._masked_data) * self._masked_mask
+            gradient = _seed(self)
         elif isinstance(gradient, MaskedTensor):
             gradient = gradient.to_tensor(0)
         self._masked_data.backward(gradient, *args, **kwargs)
 
+    def is_sparse_coo(self) -> bool:
+        """Tell whether only some elements are kept, each with its place."""
+        return self.layout is layouts.sparse_coo
+
+    def is_sparse_csr(self) -> bool:  # type: ignore[override]
+        """Tell whether only some elements are kept, by rows."""
+        return self.layout is layouts.sparse_csr
+
     def __len__(self) -> int:
         return len(self._masked_data)
 
+    def __format__(self, format_spec: str) -> str:
+        return object.__format__(self, format_spec)
+
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         if self.ndim == 0:
+            if not self._masked_mask.item():
+                return "MaskedTensor(--, False)"
             return f"MaskedTensor({_shown(self._masked_data, self._masked_mask)}, {self._masked_mask.item()})"
         return f"MaskedTensor(\n{_lines(self._masked_data, self._masked_mask, 2)}\n)"
 
@@ -129,6 +143,17 @@ def _made(data: Tensor, mask: Tensor) -> MaskedTensor:
     made: Any = Tensor._make_subclass(MaskedTensor, native.empty(0))
     made._masked_data, made._masked_mask = data, mask
     return made  # type: ignore[no-any-return]
+
+
+def _on_the_mask(data: Any, mask: Any) -> Any:
+    """Return sparse elements as a mask keeps them that has fewer: what it hides is 0."""
+    is_sparse = isinstance(data, Tensor) and isinstance(mask, Tensor) and not is_strided(data)
+    if not is_sparse or data.layout is not mask.layout or data.shape != mask.shape:
+        return data
+    if data._nnz() <= mask._nnz():
+        return data
+    kept = data.sparse_mask(mask)
+    return made(Values.apply(kept).masked_fill(~Values.apply(mask), 0), pieces_of(kept), data.shape)
 
 
 def _check(data: Any, mask: Any) -> None:
@@ -167,12 +192,14 @@ def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> Ma
       [  1.0000,       --]
     )
     """
+    data = _on_the_mask(data, mask)
     _check(data, mask)
     return _made(data.detach().clone().requires_grad_(requires_grad), mask.clone())
 
 
 def as_masked_tensor(data: Tensor, mask: Tensor) -> MaskedTensor:
     """Return the elements, with their history, and a mask."""
+    data = _on_the_mask(data, mask)
     _check(data, mask)
     return _made(data, mask)
 
@@ -182,6 +209,29 @@ def is_masked_tensor(obj: Any, /) -> bool:
     return isinstance(obj, MaskedTensor)
 
 
+# What is asked of the elements alone.
+_ASKED = frozenset(
+    [
+        "is_contiguous",
+        "stride",
+        "is_floating_point",
+        "is_complex",
+        "is_signed",
+        "element_size",
+        "data_ptr",
+        "storage_offset",
+        "nelement",
+        "ndimension",
+        "type",
+        "get_device",
+        "item",
+    ]
+)
+_SPARSE = {
+    "to_sparse": layouts.sparse_coo,
+    "to_sparse_coo": layouts.sparse_coo,
+    "to_sparse_csr": layouts.sparse_csr,
+}
 _REDUCED = frozenset(
     ["sum", "mean", "prod", "amax", "amin", "argmax", "argmin", "var", "std", "norm", "logsumexp"]
 )
@@ -222,8 +272,15 @@ def _answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     name = getattr(func, "__name__", str(func)).partition(".")[0]
     if name in _TOGETHER:
         return _together(func, args, kwargs)
+    if name == "grad":
+        return _gradients(func, *args, **kwargs)
     masked = [one for one in (*args, *kwargs.values()) if isinstance(one, MaskedTensor)]
     first = masked[0]
+    if name == "__get__":
+        found = func(first._masked_data)
+        return _made(found, func(first._masked_mask)) if isinstance(found, Tensor) else found
+    if name in _ASKED:
+        return func(first._masked_data, *args[1:], **kwargs)
     if name == "where":
         return _either(args[0], *args[1:])
     if name in _APART:
@@ -234,6 +291,7 @@ def _answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if name in _REDUCED:
         return _reduced(getattr(_functions, name), first, args[1:], kwargs)
     if name in _NORMALISED:
+        kwargs.pop("_stacklevel", None)
         found = getattr(_functions, name)(first._masked_data, *args[1:], mask=first._masked_mask, **kwargs)
         return _made(found.masked_fill(~first._masked_mask, 0), first._masked_mask)
     if name in _MOVED:
@@ -242,7 +300,13 @@ def _answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if name in ("detach", "detach_"):
         return _made(first._masked_data.detach(), first._masked_mask)
     if name == "to_dense":
-        return first
+        return (
+            first
+            if is_strided(first._masked_data)
+            else _made(first._masked_data.to_dense(), first._masked_mask.to_dense())
+        )
+    if name in _SPARSE:
+        return first if first.layout is _SPARSE[name] else _of_those_seen(func, first)
     own = first._masked_mask.to_dense()
     if any(
         one._masked_mask.shape == own.shape and not one._masked_mask.to_dense().equal(own) for one in masked
@@ -260,6 +324,12 @@ def _answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         found if is_strided(first._masked_data) else made(found, pieces_of(first._masked_data), first.shape),
         first._masked_mask,
     )
+
+
+def _of_those_seen(func: Any, x: MaskedTensor) -> MaskedTensor:
+    """Return the elements that are seen in a layout that keeps no others."""
+    mask = func(x._masked_mask)
+    return _made(x._masked_data.sparse_mask(mask), mask)
 
 
 def _numbers(one: Any) -> Any:
@@ -282,12 +352,40 @@ def _together(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> MaskedT
 
 def _either(condition: Tensor, one: Any, other: Any) -> MaskedTensor:
     """Return elements of one tensor where a condition holds and of another elsewhere, with their masks."""
-    if not (isinstance(one, MaskedTensor) and isinstance(other, MaskedTensor)):
-        raise TypeError("no implementation found for 'where' on a MaskedTensor and a tensor without a mask")
+    one, other = (
+        given if isinstance(given, MaskedTensor) else _made(given, native.ones_like(given, dtype=native.bool))
+        for given in (one, other)
+    )
     return _made(
         native.where(condition, one._masked_data, other._masked_data),
         native.where(condition, one._masked_mask, other._masked_mask),
     )
+
+
+def _gradients(
+    func: Any, outputs: Any, inputs: Any, grad_outputs: Any = None, *args: Any, **kwargs: Any
+) -> tuple[Any, ...]:
+    """Return gradients, each with the mask of its tensor."""
+    outputs, inputs = (one if isinstance(one, (list, tuple)) else (one,) for one in (outputs, inputs))
+    given = grad_outputs if isinstance(grad_outputs, (list, tuple)) else [grad_outputs] * len(outputs)
+    seeds = [
+        _seed(one) if seed is None and one.numel() == 1 else _numbers(seed)
+        for one, seed in zip(outputs, given, strict=True)
+    ]
+    found = func([*map(_numbers, outputs)], [*map(_numbers, inputs)], seeds, *args, **kwargs)
+    return tuple(
+        _made(gradient, one._masked_mask)
+        if gradient is not None and isinstance(one, MaskedTensor)
+        else gradient
+        for gradient, one in zip(found, inputs, strict=True)
+    )
+
+
+def _seed(output: Any) -> Any:
+    """Return the gradient of the elements that are seen to themselves."""
+    if not isinstance(output, MaskedTensor):
+        return None
+    return native.ones_like(output._masked_data) * output._masked_mask
 
 
 def _all_of(data: Tensor, *args: Any, mask: Tensor, **kwargs: Any) -> Tensor:

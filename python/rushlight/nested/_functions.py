@@ -377,6 +377,17 @@ def _permuted(func: Any, x: NestedTensor, *dims: Any) -> NestedTensor:
     return alike(x, [piece.permute(inner) for piece in x._pieces], order.index(x._ragged_idx))
 
 
+def _flattened(func: Any, x: NestedTensor, start_dim: int = 0, end_dim: int = -1) -> NestedTensor:
+    if x._offsets is None:
+        raise RuntimeError("Internal error: NestedTensorImpl doesn't support sizes. Please file an issue.")
+    start, end = start_dim % x.dim(), end_dim % x.dim()
+    if start == 0 or start <= x._ragged_idx <= end:
+        where = "dim=0" if start == 0 else "ragged dim"
+        raise RuntimeError(f"flatten(): not supported for NestedTensor on {where}")
+    moved = x._ragged_idx - (end - start if x._ragged_idx > end else 0)
+    return alike(x, [func(piece, start - 1, end - 1) for piece in x._pieces], moved)
+
+
 def _viewed(func: Any, x: NestedTensor, *size: Any) -> NestedTensor:
     sizes = list(size[0] if size and isinstance(size[0], (list, tuple)) else size)
     if sizes[0] not in (len(x), -1):
@@ -422,6 +433,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "__getitem__": _getitem,
     "__matmul__": _product,
     "bmm": _product,
+    "flatten": _flattened,
     "matmul": _product,
     "permute": _permuted,
     "reshape": _viewed,

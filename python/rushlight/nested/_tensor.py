@@ -226,6 +226,9 @@ class NestedTensor(Tensor):
         made = alike(self, [piece.detach().clone() for piece in self._pieces])
         return made.requires_grad_(self.requires_grad)
 
+    def __format__(self, format_spec: str) -> str:
+        return object.__format__(self, format_spec)
+
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         mark = ""
         if self.grad_fn is not None:

@@ -221,3 +221,10 @@ def test_masks_are_loaded_with_the_rest(layer):
     other.load_state_dict(layer.state_dict())
     other(torch.ones(1, 3))
     assert torch.equal(other.weight, layer.weight)
+
+
+def test_chance_prunes_what_drew_the_largest_numbers():
+    torch.manual_seed(0)
+    layer = nn.Linear(4, 3)
+    prune.random_unstructured(layer, "weight", 5)
+    assert layer.weight_mask.tolist() == [[1, 0, 0, 1], [1, 1, 0, 1], [0, 1, 1, 0]]

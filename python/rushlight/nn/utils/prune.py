@@ -251,7 +251,7 @@ class RandomUnstructured(_Unstructured):
     """Prunes elements at random."""
 
     def _scores(self, t: Tensor) -> Tensor:
-        return native.rand_like(t)
+        return -native.rand_like(t)  # Those with the largest numbers go.
 
 
 class L1Unstructured(_Unstructured):

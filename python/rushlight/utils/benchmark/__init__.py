@@ -1,5 +1,28 @@
 """How long a statement takes."""
 
-from .timer import Measurement, Timer, timer
+from .utils.common import (
+    Measurement,
+    TaskSpec,
+    ordered_unique,
+    select_unit,
+    set_torch_threads,
+    trim_sigfig,
+    unit_to_english,
+)
+from .utils.compare import Colorize, Compare
+from .utils.timer import Language, Timer, timer
 
-__all__ = ["Measurement", "Timer", "timer"]
+__all__ = [
+    "Colorize",
+    "Compare",
+    "Language",
+    "Measurement",
+    "TaskSpec",
+    "Timer",
+    "ordered_unique",
+    "select_unit",
+    "set_torch_threads",
+    "timer",
+    "trim_sigfig",
+    "unit_to_english",
+]

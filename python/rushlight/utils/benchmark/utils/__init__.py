@@ -1,0 +1,1 @@
+"""What measures, what was measured, and tables of it."""
