@@ -15,7 +15,7 @@ mod takes;
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple, PyType};
 use smallvec::SmallVec;
 
 use crate::interpreter::declining::Declining;
@@ -88,7 +88,21 @@ enum Plain {
     DoesNot,
 }
 
+/// Whether the class of an object is one of the interpreter's own for values that calls have most, which want to see
+/// none: to ask a class for what it does not have takes longer than many a call.
+fn is_value(object: &Bound<'_, PyAny>) -> bool {
+    object.is_none()
+        || object.is_exact_instance_of::<PyInt>()
+        || object.is_exact_instance_of::<PyFloat>()
+        || object.is_exact_instance_of::<PyBool>()
+        || object.is_exact_instance_of::<PyString>()
+        || object.is_exact_instance_of::<PySlice>()
+}
+
 fn consider<'py>(object: &Bound<'py, PyAny>, plain: Plain, interested: &mut Interested<'py>) -> PyResult<()> {
+    if is_value(object) {
+        return Ok(());
+    }
     let class = object.get_type();
     let is_plain = class.as_type_ptr() == tensor_type();
     if is_plain && plain == Plain::DoesNot || interested.iter().any(|other| other.get_type().is(&class)) {

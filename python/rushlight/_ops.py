@@ -307,6 +307,15 @@ def table() -> tuple[dict[str, list[OpOverload]], dict[str, OpOverloadPacket]]:
 
 
 @cache
+def without_node() -> dict[str, list[OpOverload]]:
+    """Return the operators that leave no node, by name."""
+    found: dict[str, list[OpOverload]] = {}
+    for func in table()[0]["-"]:
+        found.setdefault(func._packet.__name__, []).append(func)
+    return found
+
+
+@cache
 def operator_of(name: str, kinds: tuple[str, ...], outputs: int) -> OpOverload:
     """Return an operator that is in no table, which takes such arguments and gives so many tensors."""
     taken = ", ".join(

@@ -323,11 +323,15 @@ def _cdata(self: Tensor) -> int:
 def _rare(name: str, place: str) -> Callable[..., Any]:
     """Return the method that calls a function of another file."""
 
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from importlib import import_module
+    function: Callable[..., Any] | None = None
 
-        function = getattr(import_module(place, __package__), name)
-        getattr(Tensor, name).__doc__ = function.__doc__
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        nonlocal function
+        if function is None:
+            from importlib import import_module
+
+            function = getattr(import_module(place, __package__), name)
+            getattr(Tensor, name).__doc__ = function.__doc__
         return function(self, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"

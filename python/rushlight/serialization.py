@@ -107,13 +107,16 @@ def save(
             "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
         )
     kind = pickler_of(pickle_module)
-    # A pickle says how large a storage is where it is first met: a run before finds that out.
     sizes: dict[int, int] = {}
     is_stream = not _use_new_zipfile_serialization
-    kind(BytesIO(), pickle_protocol, sizes, is_first=True, is_stream=is_stream).dump(obj)
     content = BytesIO()
-    pickler = kind(content, pickle_protocol, sizes, is_first=False, is_stream=is_stream)
+    pickler = kind(content, pickle_protocol, sizes, is_first=True, is_stream=is_stream)
     pickler.dump(obj)
+    if pickler.has_grown:
+        # A pickle says how large a storage is where it is first met: now that is known.
+        content = BytesIO()
+        pickler = kind(content, pickle_protocol, sizes, is_first=False, is_stream=is_stream)
+        pickler.dump(obj)
     storages = {key: (tensor, sizes[block]) for block, (key, tensor) in pickler.storages.items()}
     if not is_stream:
         save_archive(f, content.getvalue(), storages, _disable_byteorder_record)

@@ -26,8 +26,8 @@ use crate::ops::pointwise::{compare, select};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor, repeated};
 
-pub(crate) use stretches::is_plain;
 pub use stretches::through_stretches;
+pub(crate) use stretches::{by_stretch, is_plain};
 pub(crate) use window::rebase;
 
 /// Whether `x` may be written to. `recording` says whether the write will be recorded.

@@ -2,6 +2,7 @@
 //! operands are shown to them with the dimensions sorted, and the result is shown with the dimensions put back.
 
 use crate::dispatch::batch;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::mode;
 use crate::ops::creation::{cast, copy};
@@ -97,6 +98,28 @@ fn with_channels_last(shape: &[usize]) -> Result<SharedLayout> {
 pub(crate) fn channels_last(y: Array) -> Result<Array> {
     let layout = with_channels_last(y.layout.shape())?;
     settled_as(y, &layout)
+}
+
+/// Images of which the channels come last in memory, or what has one dimension in the place of two, with the channels as
+/// their last dimension.
+pub(crate) fn by_channels(x: &Array, spatial: usize) -> Option<Array> {
+    let layout = &x.layout;
+    let is_so = !layout.is_plain() && has_channels_last(layout, spatial);
+    is_so.then(|| x.with_layout(layout.permuted(std::iter::once(0).chain(2..layout.ndim()).chain([1]))))
+}
+
+/// A fresh result of such images in row-major order, with the channels as their second dimension.
+pub(crate) fn from_channels(y: Array) -> Result<Array> {
+    let sizes = y.layout.shape();
+    let last = sizes.len() - 1;
+    let shape: Dims = std::iter::once(0).chain([last]).chain(1..last).map(|dim| sizes[dim]).collect();
+    let layout = with_channels_last(&shape)?;
+    Ok(Array { layout, ..y })
+}
+
+/// Room for images with the channels last in memory.
+pub(crate) fn room_by_channels(shape: &[usize], dtype: DType) -> Result<Array> {
+    Ok(Array { layout: with_channels_last(shape)?, ..Array::uninit_shape(shape, dtype)? })
 }
 
 /// A fresh result of images, laid out as the operand suggests.

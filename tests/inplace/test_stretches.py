@@ -40,6 +40,49 @@ def test_many_elements_are_what_they_are_out_of_place(name, dtype):
         torch.testing.assert_close(written, wanted, rtol=0, atol=0, equal_nan=True)
 
 
+OVERWRITES = {
+    "add": lambda f, x, y: f(x, y),
+    "sub": lambda f, x, y: f(x, y, alpha=3),
+    "mul": lambda f, x, y: f(x, y),
+    "floor_divide": lambda f, x, y: f(x, y),
+    "remainder": lambda f, x, y: f(x, y),
+    "bitwise_xor": lambda f, x, y: f(x, y),
+    "bitwise_left_shift": lambda f, x, y: f(x, y),
+}
+
+
+@pytest.mark.parametrize("name", OVERWRITES)
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.int64, torch.int32, torch.int16, torch.uint8, torch.float16, torch.bfloat16, torch.complex64],
+)
+def test_elements_of_types_without_loops_in_place_are_what_they_are_out_of_place(name, dtype):
+    is_integer = not dtype.is_complex and not dtype.is_floating_point
+    is_divided = name in ("floor_divide", "remainder") and not dtype.is_complex
+    if not (is_integer or is_divided or name in ("add", "sub", "mul")):
+        pytest.skip("torch does not have it of this type")
+    others = [3, torch.tensor(3, dtype=dtype)]
+    for count in (0, 1, 1023, 1024, 1025, COUNT):
+        x = numbers(count, dtype)
+        y = (numbers(count, torch.int64) % 5 + 1).to(dtype)
+        for other in (*others, y, y.flip(0).flip(0), y[:1]):
+            wanted = OVERWRITES[name](getattr(torch, name), x, other)
+            written = x.clone()
+            assert OVERWRITES[name](getattr(torch.Tensor, name + "_"), written, other) is written
+            torch.testing.assert_close(written, wanted, rtol=0, atol=0, equal_nan=True)
+            assert written._version == 1
+
+
+def test_nothing_is_written_where_a_bound_does_not_fit():
+    x = torch.ones(COUNT)
+    with pytest.raises(RuntimeError, match="overflow"):
+        x.clamp_(min=1e300)
+    assert x.eq(1).all() and x._version == 0
+    assert torch.tensor([math.nan, -5.0, 5.0]).clamp_(-1, 1).nan_to_num(9).tolist() == [9, -1, 1]
+    assert torch.tensor([2.0, -5.0]).clamp_(min=math.nan).isnan().all()
+    assert torch.tensor([2.0, -5.0]).clamp_(3, 1).tolist() == [1, 1]
+
+
 def test_what_is_written_may_be_read_at_the_same_place():
     x = numbers()
     assert torch.equal(x.clone().addcmul_(y := numbers(), y).nan_to_num(1), (x + x * x).nan_to_num(1))

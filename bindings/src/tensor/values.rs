@@ -71,13 +71,23 @@ pub(super) const ONE_ELEMENT: &str = "only one element tensors can be converted 
 /// Elements that are read together.
 const NEAR: usize = 256;
 
+/// Elements on their way to the interpreter.
+enum Near {
+    /// Numbers of floating-point types.
+    Floats(Vec<f64>),
+    /// Integers.
+    Integers(Vec<i64>),
+    /// Elements of any type.
+    Any(Vec<Scalar>),
+}
+
 /// The elements of an array in row-major order. None of its memory is borrowed while the interpreter makes objects.
 struct Elements {
     array: Array,
     /// Elements that were read.
     read: usize,
     /// All that do not lie in order or are of a type that seldom is listed, else those that were read last.
-    near: Vec<Scalar>,
+    near: Near,
     /// How many of these were taken.
     taken: usize,
 }
@@ -85,45 +95,75 @@ struct Elements {
 impl Elements {
     fn new(array: Array) -> Result<Elements> {
         let is_usual = dispatch!(usual array.dtype, _T => true, else { false });
-        let near = match is_usual && array.layout.is_contiguous() {
-            true => storage::collected(0, std::iter::empty())?,
-            false => long_work::patiently(array.layout.numel() as u64, || {
-                let mut steps = Steps::default();
-                dispatch!(stored array.dtype, T => {
-                    let view = array.view::<T>();
-                    let taken = view.iter().inspect(|_| steps.take(1));
-                    storage::collected(view.len(), taken.map(|element| element.to_scalar()))
-                })
-            })?,
-        };
-        Ok(Elements { array, read: near.len(), near, taken: 0 })
+        if is_usual && array.layout.is_contiguous() {
+            let room = array.layout.numel().min(NEAR);
+            let near = match array.dtype {
+                DType::Int64 => Near::Integers(storage::room(room)?),
+                _ => Near::Floats(storage::room(room)?),
+            };
+            return Ok(Elements { array, read: 0, near, taken: 0 });
+        }
+        let all: Vec<Scalar> = long_work::patiently(array.layout.numel() as u64, || {
+            let mut steps = Steps::default();
+            dispatch!(stored array.dtype, T => {
+                let view = array.view::<T>();
+                let taken = view.iter().inspect(|_| steps.take(1));
+                storage::collected(view.len(), taken.map(|element| element.to_scalar()))
+            })
+        })?;
+        Ok(Elements { array, read: all.len(), near: Near::Any(all), taken: 0 })
     }
 
     /// Reads the next elements.
+    #[inline(never)]
     fn read(&mut self) {
-        self.near.clear();
+        /// The next elements of a slice in the place of others, as `read` has them.
+        fn replace<T: Copy, U>(near: &mut Vec<U>, from: Option<&[T]>, first: usize, read: impl Fn(T) -> U) {
+            let behind = from.and_then(|elements| elements.get(first..)).unwrap_or_default();
+            near.clear();
+            near.extend(behind.iter().take(NEAR).map(|&element| read(element)));
+        }
+        let (array, first) = (&self.array, self.read);
         self.taken = 0;
-        dispatch!(usual self.array.dtype, T => {
-            let behind = self.array.slice::<T>().and_then(|elements| elements.get(self.read..));
-            let elements = behind.unwrap_or_default().iter().take(NEAR);
-            self.near.extend(elements.map(|element| element.to_scalar()));
-        }, else {});
-        self.read += self.near.len();
+        self.read += match &mut self.near {
+            Near::Floats(near) => {
+                match array.dtype {
+                    DType::Float32 => replace(near, array.slice::<f32>(), first, f64::from),
+                    _ => replace(near, array.slice::<f64>(), first, |element| element),
+                }
+                near.len()
+            }
+            Near::Integers(near) => {
+                replace(near, array.slice::<i64>(), first, |element| element);
+                near.len()
+            }
+            Near::Any(near) => {
+                near.clear();
+                0
+            }
+        };
+    }
+
+    /// The next element, if it was read.
+    #[inline]
+    fn taken<'py>(&mut self, py: Python<'py>) -> Option<PyResult<Bound<'py, PyAny>>> {
+        let place = self.taken;
+        self.taken += 1;
+        match &self.near {
+            Near::Floats(near) => near.get(place).map(|&number| Ok(PyFloat::new(py, number).into_any())),
+            Near::Integers(near) => near.get(place).map(|&number| Ok(PyInt::new(py, number).into_any())),
+            Near::Any(near) => near.get(place).map(|element| element.to_python(py)),
+        }
     }
 
     /// The next element.
     #[inline]
     fn next<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.taken == self.near.len() {
-            self.read();
+        if let Some(element) = self.taken(py) {
+            return element;
         }
-        let element = self.near.get(self.taken).copied();
-        self.taken += 1;
-        match element {
-            Some(Scalar::Float(number)) => Ok(PyFloat::new(py, number).into_any()),
-            Some(element) => element.to_python(py),
-            None => Err(PyValueError::new_err("fewer elements than the shape has")),
-        }
+        self.read();
+        self.taken(py).unwrap_or_else(|| Err(PyValueError::new_err("fewer elements than the shape has")))
     }
 }
 

@@ -49,9 +49,13 @@ class TensorPickler:
         # By block of memory: the key of its member, and a tensor that shows it.
         self.storages: dict[int, tuple[str, Tensor]] = {}
         self.dtypes: dict[int, native.dtype] = {}
+        # Whether a storage was named before it was known how large it has to be.
+        self.has_grown = False
 
     def persistent_id(self, obj: Any) -> Any:
         """Return what stands for an object that is outside of the pickle."""
+        if type(obj) in _DISPATCH:
+            return None
         from ..storage import TypedStorage, is_storage
 
         if is_storage(obj):
@@ -67,9 +71,12 @@ class TensorPickler:
         """Return what stands for the memory of a tensor, of which so many elements are needed."""
         block = native._storage_of(shown)[0]
         itemsize = kind.dtype.itemsize
-        size = self.sizes[block] = max(needed * itemsize, self.sizes.get(block, 0))
+        known = self.sizes.get(block, 0)
+        size = self.sizes[block] = max(needed * itemsize, known)
         if block not in self.storages:
             self.storages[block] = (str(len(self.storages)), shown)
+        elif size > known:
+            self.has_grown = True
         # What has no memory may be of any type.
         if shown.data_ptr() and self.dtypes.setdefault(block, kind.dtype) != kind.dtype:
             raise RuntimeError(_DIFFERENT)
@@ -77,11 +84,13 @@ class TensorPickler:
 
     def reducer_override(self, obj: Any) -> Any:
         """Return what an object is made anew of, if it is a tensor."""
+        if not isinstance(obj, (Tensor, native.layout)) or obj is native.strided:
+            return NotImplemented
         from . import pickles
 
-        if isinstance(obj, native.layout) and obj is not native.strided:
+        if isinstance(obj, native.layout):
             return pickles._get_layout, (repr(obj),)
-        if not isinstance(obj, Tensor) or pickles.says_itself(obj):
+        if pickles.says_itself(obj):
             return NotImplemented
         return pickles.made_of(obj, self._parts)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .. import _rushlight
-from .._ops import Call, operator_of, table
+from .._ops import Call, operator_of, table, without_node
 from .._rushlight import Tensor
 from . import package
 
@@ -91,7 +91,7 @@ class _Intercepted(Call):
 def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
     """Show a call that came to no operation of the engine, with what it answered; return what is answered."""
     name = _CALLED.get(name, name)
-    known = [func for func in table()[0]["-"] if func._packet.__name__ == name]
+    known = without_node().get(name, [])
     # Of several the first that takes all that was given and gets all that it wants.
     for func in sorted(known, key=lambda func: not _fits(func, given)):
         if not any(argument.takes_tensors for argument in func._schema.arguments):
@@ -154,7 +154,7 @@ def _shown(
     key = f"{key}_" if operation.in_place else key
     operators = table()[0].get(key, ())
     if (key[0] == "_" or key[0].islower()) and "::" not in key:
-        operators = [func for func in table()[0]["-"] if func._packet.__name__ == key]
+        operators = list(without_node().get(key, ()))
         if not all(isinstance(operand, Tensor) for operand in operation.operands):
             operators.reverse()  # What takes numbers comes behind what takes tensors.
     if key == "torch::autograd::Implicit":

@@ -12,11 +12,12 @@ use crate::dispatch::unary;
 use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::pointwise::zip;
 use crate::kernels::pointwise::zip::Rows;
-use crate::kernels::pointwise::{map, zip};
 use crate::kernels::vector::{self, Function};
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout};
+use crate::storage;
 use crate::tensor::Array;
 
 /// A fresh array of the function of two operands, calculated in this type.
@@ -203,8 +204,24 @@ fn combined<T: Element, U: Element>(a: &Numbers, b: &Numbers, loops: &dyn Loops<
                 loops.behind(out.len(), Rows::one(&[a]), Rows::one(b), out);
             })
         }
-        (Numbers::Array(a), Numbers::Scalar(b)) => combine_arrays(a, &repeated::<T>(*b, a)?, loops),
-        (Numbers::Scalar(a), Numbers::Array(b)) => combine_arrays(&repeated::<T>(*a, b)?, b, loops),
+        (Numbers::Array(a), Numbers::Scalar(b)) => {
+            let (a, row) = (copy::as_type_in_order(a, T::DTYPE)?, repeated::<T>(*b, a)?);
+            unary::computed::<T, U>(&a, U::DTYPE, &|a, out| {
+                zip::each_row(row.len(), out, &|index, out| {
+                    let a = &a[index * row.len()..][..out.len()];
+                    loops.pairs(out.len(), Rows::one(a), Rows::one(&row), out);
+                });
+            })
+        }
+        (Numbers::Scalar(a), Numbers::Array(b)) => {
+            let (row, b) = (repeated::<T>(*a, b)?, copy::as_type_in_order(b, T::DTYPE)?);
+            unary::computed::<T, U>(&b, U::DTYPE, &|b, out| {
+                zip::each_row(row.len(), out, &|index, out| {
+                    let b = &b[index * row.len()..][..out.len()];
+                    loops.pairs(out.len(), Rows::one(&row), Rows::one(b), out);
+                });
+            })
+        }
     };
     settled_beside(y?, [a, b])
 }
@@ -294,14 +311,11 @@ pub(crate) fn settled_beside(y: Array, operands: [&Numbers; 2]) -> Result<Array>
     memory_order::settled(y, &layouts)
 }
 
-/// A number as an array that goes with another: as many times as that has elements, if they lie in order.
-fn repeated<T: Element>(number: Scalar, other: &Array) -> Result<Array> {
-    if !other.layout.is_contiguous() {
-        return Array::from_slice(&[], &[number.to::<T>()]);
-    }
-    let mut array = Array::uninit(&other.layout, T::DTYPE)?;
-    map::fill_slice(array.fresh(), number.to::<T>());
-    Ok(array)
+/// A number as often as it goes with a row of elements of an array, however many there are of them.
+fn repeated<T: Element>(number: Scalar, other: &Array) -> Result<Vec<T>> {
+    /// Elements of a row, which are in the nearest memory.
+    const ROW: usize = 1 << 10;
+    storage::filled(other.layout.numel().clamp(1, ROW), number.to())
 }
 
 fn combine_arrays<T: Element, U: Element>(a: &Array, b: &Array, loops: &dyn Loops<T, U>) -> Result<Array> {

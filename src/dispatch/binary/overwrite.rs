@@ -2,12 +2,12 @@
 
 use super::Elementwise2;
 use super::numbers::{Beside, Vector, forward};
+use crate::dispatch::in_place::by_stretch;
 use crate::dispatch::operand::Numbers;
 use crate::dtype::{DType, Element, Real, Scalar};
 use crate::error::Result;
 use crate::kernels::pointwise::{map, zip};
 use crate::kernels::vector;
-use crate::ops::creation::copy;
 use crate::tensor::Array;
 use crate::tensor::repeated;
 
@@ -43,8 +43,14 @@ pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dt
         return Ok(());
     }
     // Calculated apart, in a wider type of the same category perhaps, then written back.
-    let write = |target: &Array, b: &Numbers| {
-        copy::write(target, &forward(op, &Numbers::Array(target.clone()), b, dtype)?)
+    let write = |target: &Array, b: &Numbers| match b {
+        Numbers::Array(others) => by_stretch(target, &[others], &|target, others| {
+            let others = Numbers::Array(others[0].clone());
+            forward(op, &Numbers::Array(target.clone()), &others, dtype)
+        }),
+        number => {
+            by_stretch(target, &[], &|target, _| forward(op, &Numbers::Array(target.clone()), number, dtype))
+        }
     };
     match b {
         Numbers::Array(array) if !target.layout.is_non_overlapping() => {

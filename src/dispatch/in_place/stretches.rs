@@ -16,6 +16,9 @@ use crate::tensor::{Array, Tensor};
 /// Elements of a stretch for each thread: as many as threads take at a turn.
 const STRETCH: usize = 1 << 16;
 
+/// Elements of a stretch that stays in the memory next to a processor, if there is one.
+const NEAR: usize = 1 << 14;
+
 /// `through_elements` of an operation that tells elements apart by their values alone: it is given `x` and the others,
 /// or stretches of all of them.
 pub fn through_stretches(
@@ -56,9 +59,7 @@ fn overwrite(
     let mut is_begun = false;
     let outcome = long_work::to_the_end(count as u64, || {
         for start in (0..count).step_by(stretch) {
-            let len = stretch.min(count - start);
-            let part =
-                |array: &Array| Tensor::from_array(array.with_layout(array.layout.stretch(start, len)));
+            let part = |array: &Array| Tensor::from_array(stretch_of(array, start, stretch));
             let (own, others) = (part(&target), others.iter().map(part).collect::<SmallVec<[Tensor; 2]>>());
             let result = operation(&own, &others.iter().collect::<SmallVec<[&Tensor; 2]>>())?;
             check_result(&own, &result)?;
@@ -72,4 +73,37 @@ fn overwrite(
         x.bump_version()?;
     }
     outcome
+}
+
+/// So many elements of an array in order from this one on, or those that are left.
+fn stretch_of(array: &Array, start: usize, len: usize) -> Array {
+    array.with_layout(array.layout.stretch(start, len.min(array.layout.numel() - start)))
+}
+
+/// Writes what is calculated apart of the elements of an array and of others, which it does not show, back to it: of many
+/// in order stretch by stretch, if those of the others go with them one by one.
+pub(crate) fn by_stretch(
+    target: &Array,
+    others: &[&Array],
+    calculate: &dyn Fn(&Array, &[Array]) -> Result<Array>,
+) -> Result<()> {
+    let threads = num_threads();
+    let (count, stretch) = (target.layout.numel(), if threads > 1 { STRETCH * threads } else { NEAR });
+    let is_alike = |array: &&Array| {
+        array.layout.numel() == 1 || array.layout.is_contiguous() && array.layout.numel() == count
+    };
+    if count <= stretch || !target.layout.is_contiguous() || !others.iter().all(is_alike) {
+        let others: SmallVec<[Array; 1]> = others.iter().map(|&other| other.clone()).collect();
+        return copy::write(target, &calculate(target, &others)?);
+    }
+    for start in (0..count).step_by(stretch) {
+        let own = stretch_of(target, start, stretch);
+        let part = |&array: &&Array| match array.layout.numel() {
+            1 => array.clone(),
+            _ => stretch_of(array, start, stretch),
+        };
+        let others: SmallVec<[Array; 1]> = others.iter().map(part).collect();
+        copy::write(&own, &calculate(&own, &others)?)?;
+    }
+    Ok(())
 }

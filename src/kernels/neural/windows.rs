@@ -1,6 +1,8 @@
 //! Sliding windows over three spatial dimensions: their elements as the columns of a matrix, and
 //! columns added back to where they came from. What has fewer dimensions has ones in front.
 
+mod boxes;
+
 use std::array::{from_fn, from_mut};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -10,6 +12,7 @@ use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_items;
 use crate::kernels::simd::vectorised;
+pub use boxes::Boxes;
 
 /// Elements of a matrix of windows that the processor still has at hand.
 const FEW: usize = 1 << 19;
@@ -80,9 +83,10 @@ impl Windows {
         (at, past.min(self.kernel[dim]).saturating_sub(first))
     }
 
-    /// `along` the rows, of each window of one.
-    fn all_across(&self) -> Vec<(usize, usize)> {
-        interrupt::collected((0..self.count[2]).map(|place| self.along(2, place)))
+    /// Where the elements of each window lie.
+    pub fn boxes(&self) -> Boxes {
+        let along = |dim| interrupt::collected((0..self.count[dim]).map(|place| self.along(dim, place)));
+        Boxes { size: self.size, along: [0, 1, 2].map(along), step: self.dilation }
     }
 
     /// The windows of a row of which the `element`-th element along the row is no padding.
@@ -175,8 +179,8 @@ impl Windows {
         parallel_items(parts.zip(x.chunks(together * area)), 1, |((values, index), x)| {
             let channels = values.chunks_mut(places).zip(index.chunks_mut(places)).zip(x.chunks(area));
             if self.count[2] < NARROW || area > i32::MAX as usize {
-                let across = self.all_across();
-                channels.for_each(|((values, index), x)| self.greatest_of_each(&across, x, values, index));
+                let boxes = self.boxes();
+                channels.for_each(|((values, index), x)| boxes.greatest(x, values, index));
                 return;
             }
             let (mut held, mut found) =
@@ -204,42 +208,6 @@ impl Windows {
                 }
             }
         });
-    }
-
-    /// `greatest` of one channel, window by window, which lie so across.
-    fn greatest_of_each<T: Number>(
-        &self,
-        across: &[(usize, usize)],
-        channel: &[T],
-        values: &mut [MaybeUninit<T>],
-        index: &mut [MaybeUninit<i64>],
-    ) {
-        let [_, height, width] = self.count;
-        let [_, rows, columns] = self.size;
-        let mut steps = Steps::default();
-        let mut found = values.iter_mut().zip(index);
-        for line in 0..self.lines() {
-            let (z, depth) = self.along(0, line / height);
-            let (y, tall) = self.along(1, line % height);
-            steps.take(width * self.elements());
-            for (&(x, wide), (value, index)) in across.iter().zip(found.by_ref()) {
-                let (mut held, mut at) = (channel[0], 0);
-                let mut is_first = true;
-                for z in (0..depth).map(|step| z + step * self.dilation[0]) {
-                    for y in (0..tall).map(|step| y + step * self.dilation[1]) {
-                        let start = (z * rows + y) * columns + x;
-                        for here in (0..wide).map(|step| start + step * self.dilation[2]) {
-                            let element = channel[here];
-                            if is_first || element > held || element.is_nan() {
-                                (held, at, is_first) = (element, here, false);
-                            }
-                        }
-                    }
-                }
-                value.write(held);
-                index.write(at as i64);
-            }
-        }
     }
 }
 
@@ -350,9 +318,7 @@ mod tests {
                 index = written(places, |index| windows.greatest(&x, values, index));
             });
             let values_of_each = written(places, |values| {
-                index_of_each = written(places, |index| {
-                    windows.greatest_of_each(&windows.all_across(), &x, values, index)
-                });
+                index_of_each = written(places, |index| windows.boxes().greatest(&x, values, index));
             });
             assert_eq!(index, index_of_each);
             let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();

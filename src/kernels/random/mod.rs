@@ -227,13 +227,24 @@ pub fn fill_log_normal<T: Real>(generator: &mut Generator, out: &mut [T], mean: 
     generator_fill(generator, out, |g| T::from_f64(normal::normal(g, mean, deviation).exp()));
 }
 
+/// The first number that is no weight: that is negative, infinite or none.
+pub fn no_weight<T: Real>(weights: &[T]) -> Option<T> {
+    let is_weight = |weight: T| weight >= T::ZERO && weight < T::HIGHEST;
+    let are_weights = vectorised(
+        weights.len(),
+        #[inline(always)]
+        || weights.iter().fold(true, |all, &weight| all & is_weight(weight)),
+    );
+    if are_weights { None } else { weights.iter().copied().find(|&weight| !is_weight(weight)) }
+}
+
 /// Where the shares of weights, which are not negative and not all zero, end in [0, 1); that of the last is open.
 pub fn shares<T: Real>(weights: &[T]) -> Vec<T> {
     let mut sum = T::ZERO;
-    let mut bounds: Vec<T> = interrupt::room(weights.len());
-    for weight in weights {
-        sum = sum + *weight;
-        bounds.push(sum);
+    let mut bounds = interrupt::filled(weights.len(), T::ZERO);
+    for (bound, &weight) in bounds.iter_mut().zip(weights) {
+        sum = sum + weight;
+        *bound = sum;
     }
     vectorised(
         bounds.len(),

@@ -15,6 +15,7 @@ use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::reduction::along::along;
 use crate::kernels::simd::vectorised;
+use crate::kernels::sorting::few_kinds::by_counts;
 use crate::kernels::sorting::keys::{Keyed, bits, key, put_keys, turned, with_keys};
 use crate::kernels::sorting::merge::{RUN, in_order};
 use crate::kernels::sorting::network;
@@ -101,6 +102,12 @@ pub fn arg_most_frequent<T: Ordered>(view: ArrayViewD<'_, T>, axis: usize, out: 
 pub(in crate::kernels) fn first<T: Ordered>(lane: &[T], descending: bool, out: &mut [i64]) {
     if out.len() == lane.len() && lane.len() <= SHORT {
         return with_keys(lane, turned::<T>(descending), |keys| short::order(keys, out));
+    }
+    if const { !T::DTYPE.is_float() }
+        && out.len() == lane.len()
+        && by_counts(lane, turned::<T>(descending), out)
+    {
+        return;
     }
     match lane.len() <= u32::MAX as usize && is_narrow(lane) {
         true => first_keyed::<T, u64>(lane, descending, out),

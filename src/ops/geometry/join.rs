@@ -61,6 +61,14 @@ impl Join {
         }
     }
 
+    /// Writes each input to its part of the result.
+    fn write(&self, inputs: &[Array], y: &Array) -> Result<()> {
+        let parts = self.places.iter().zip(inputs);
+        parts
+            .filter_map(|(part, input)| Some((part.as_ref()?, input)))
+            .try_for_each(|(part, input)| copy::write(&part.of(y)?, input))
+    }
+
     /// Joins short rows of tensors that lie in order, if they are such.
     fn in_rows(&self, inputs: &[Array], y: &mut Array) -> bool {
         let Some(row) = self.row() else { return false };
@@ -103,17 +111,19 @@ impl Op for Join {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let mut y = Array::uninit_shape(&self.shape, joined_type(inputs)?)?;
         let last = |input: &Array| memory_order::has_channels_last(&input.layout, 2);
-        let is_last = inputs.iter().all(last);
+        let (is_last, dtype) = (inputs.iter().all(last), joined_type(inputs)?);
+        let is_stacked = self.places.iter().flatten().any(|part| matches!(part, Part::Select { .. }));
+        if is_last && !is_stacked && self.shape.len() == 4 {
+            let y = memory_order::room_by_channels(&self.shape, dtype)?;
+            self.write(inputs, &y)?;
+            return Ok(smallvec![y]);
+        }
+        let mut y = Array::uninit_shape(&self.shape, dtype)?;
         if !is_last && self.in_rows(inputs, &mut y) {
             return Ok(smallvec![y]);
         }
-        for (part, input) in self.places.iter().zip(inputs) {
-            if let Some(part) = part {
-                copy::write(&part.of(&y)?, input)?;
-            }
-        }
+        self.write(inputs, &y)?;
         if !is_last {
             return Ok(smallvec![y]);
         }

@@ -3,7 +3,7 @@
 use crate::dispatch::binary::numbers;
 use crate::dispatch::composites::pointwise::{Pointwise, apply};
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
-use crate::dispatch::fused::fused_numbers;
+use crate::dispatch::fused::{fused_numbers, overwritten};
 use crate::dispatch::in_place;
 use crate::dispatch::operand::{Operand, result_type};
 use crate::dispatch::unary;
@@ -278,6 +278,9 @@ fn told_in_order(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
 
 /// `addcmul` in place.
 pub fn addcmul_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
+    if overwritten(Added::<false>(value.to_f64()), x, [a, b])? {
+        return Ok(());
+    }
     in_place::through_stretches(x, &[a, b], |x, others| addcmul(x, others[0], others[1], value))
 }
 
@@ -291,6 +294,9 @@ pub fn addcdiv(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
 
 /// `addcdiv` in place.
 pub fn addcdiv_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
+    if overwritten(Added::<true>(value.to_f64()), x, [a, b])? {
+        return Ok(());
+    }
     in_place::through_stretches(x, &[a, b], |x, others| addcdiv(x, others[0], others[1], value))
 }
 
@@ -322,6 +328,14 @@ pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
 
 /// `lerp` in place.
 pub fn lerp_(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<()> {
+    let is_written = match weight {
+        Operand::Scalar(Scalar::Complex(_)) => false,
+        Operand::Scalar(weight) => overwritten(Between(weight.to_f64()), a, [b])?,
+        Operand::Tensor(weight) => overwritten(BetweenEach, a, [b, weight])?,
+    };
+    if is_written {
+        return Ok(());
+    }
     match weight {
         Operand::Scalar(_) => in_place::through_stretches(a, &[b], |a, others| lerp(a, others[0], weight)),
         Operand::Tensor(w) => {

@@ -14,10 +14,11 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, number_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::{Direct, OfOne};
 use crate::dispatch::operand::{Numbers, Operand, Value, result_dtype, result_type};
-use crate::dispatch::{batch, binary, in_place, memory_order, unary, view};
-use crate::dtype::{DType, Number, Scalar};
+use crate::dispatch::{batch, binary, in_place, long_work, memory_order, unary, view};
+use crate::dtype::{DType, Element, Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
+use crate::kernels::pointwise::map;
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare::{ge, gt, le, lt};
 use crate::ops::pointwise::{logical, select::where_};
@@ -346,6 +347,29 @@ fn number<T: Number>(bound: &Option<Numbers>, missing: T) -> Option<T> {
     }
 }
 
+/// Keeps elements of a floating-point type between these numbers where they lie. Answers whether that was so.
+fn overwritten(x: &Tensor, [min, max]: [Option<Operand<'_>>; 2]) -> Result<bool> {
+    let number = |bound: Option<Operand<'_>>, missing: f64| match bound {
+        Some(Operand::Scalar(number)) => create::check_value(number, x.dtype()).map(|()| number.to_f64()),
+        Some(Operand::Tensor(_)) => unreachable!("there are numbers only"),
+        None => Ok(missing),
+    };
+    let (min, max) = (number(min, f64::NEG_INFINITY)?, number(max, f64::INFINITY)?);
+    let target = x.memory();
+    let is_written = long_work::to_the_end(x.numel() as u64, || {
+        dispatch!(float target.dtype, T => {
+            let (min, max) = (T::from_f64(min), T::from_f64(max));
+            Ok(target.overwrite_slice([], |elements: &mut [T]| {
+                map::map_slice_in_place(elements, move |x| at_most(at_least(x, min), max));
+            }))
+        }, else { Ok(false) })
+    })?;
+    if is_written {
+        x.bump_version()?;
+    }
+    Ok(is_written)
+}
+
 fn in_place_of<'a>(
     x: &Tensor,
     bounds: [Option<Operand<'a>>; 2],
@@ -366,6 +390,9 @@ fn in_place_of<'a>(
         return Err(Error::ClampCast { from, to }.into());
     }
     let others: SmallVec<[&Tensor; 2]> = bounds.iter().filter_map(tensor).collect();
+    if others.is_empty() && from == to && in_place::is_plain(x) && overwritten(x, bounds)? {
+        return Ok(());
+    }
     in_place::through_stretches(x, &others, |x, others| {
         let mut others = others.iter();
         let own = bounds.map(|bound| match bound {

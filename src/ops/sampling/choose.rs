@@ -5,9 +5,11 @@ use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::following;
 use crate::kernels::interrupt;
-use crate::kernels::random::{fill_choices, fill_exponential, shares};
+use crate::kernels::random::{fill_choices, fill_exponential, no_weight, shares};
 use crate::kernels::sorting::sort;
+use crate::ops::creation::copy;
 use crate::ops::geometry::reshape;
 use crate::ops::sampling::generator::given;
 use crate::ops::sampling::random::{Generator, MANY, in_pieces};
@@ -59,10 +61,14 @@ fn chosen(weights: &Tensor, count: i64, replacement: bool, generator: Option<&Ge
     let shape = if layout.ndim() == 1 { vec![count] } else { vec![rows as i64, count] };
     let mut result = Array::uninit_shape(&crate::shape::checked_shape(&shape)?, DType::Int64)?;
     dispatch!(float dtype.wide(), T => {
-        let weights: Vec<T> = weights.to_vec()?;
-        if let Some(weight) = weights.iter().find(|&&weight| !(weight >= 0.0 && weight.is_finite())) {
+        following::leaves("the elements of a tensor");
+        let array = weights.array();
+        let converted = copy::as_type(&array, dtype.wide())?;
+        let ordered = copy::in_order(&converted)?;
+        let weights = ordered.slice::<T>().unwrap_or_default();
+        if let Some(weight) = no_weight(weights) {
             return Err(match repeated {
-                true if *weight > 0.0 => Error::ChoiceInfinite {}.into(),
+                true if weight > 0.0 => Error::ChoiceInfinite {}.into(),
                 true => Error::ChoiceNegative {}.into(),
                 false => Error::ChoiceWeights {}.into(),
             });
@@ -90,7 +96,7 @@ fn chosen(weights: &Tensor, count: i64, replacement: bool, generator: Option<&Ge
             piece.overwrite_slice::<T>([], |times| fill_exponential(generator, times, 1.0));
             Ok(())
         })?;
-        times.owned::<T>().iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
+        times.owned::<T>().iter_mut().zip(weights).for_each(|(time, weight)| *time = weight / *time);
         sort::argsort(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
     }, else { unreachable!("integers were refused") });
     Ok(Tensor::from_array(result))

@@ -1,7 +1,10 @@
 """`torch.embedding_bag`: rows of a table in bags, and what backward goes by."""
 
+import math
+
 import pytest
 import rushlight as torch
+import rushlight.nn.functional as F
 from rushlight.autograd import gradcheck
 from support import raises
 
@@ -116,3 +119,18 @@ def test_that_the_first_of_equals_has_all_of_the_gradient():
     found = torch.nn.functional.embedding_bag(torch.tensor([[2, 1, 0, 1]]), table, mode="max")
     found.sum().backward()
     assert table.grad.tolist() == [[0], [1], [0]]
+
+
+def test_the_greatest_of_bags_of_one_size_are_those_of_bags_with_ends():
+    table = (torch.arange(60) * 37 % 11).reshape(10, 6).double()
+    table[4, 2] = math.nan
+    numbers = torch.tensor([[1, 2, 3, 1], [4, 4, 5, 9], [0, 0, 0, 0]])
+    answers = []
+    for given in ((numbers, None), (numbers.flatten(), torch.tensor([0, 4, 8]))):
+        leaf = table.clone().requires_grad_()
+        found = F.embedding_bag(given[0], leaf, given[1], mode="max")
+        (found * torch.arange(18.0).reshape(3, 6)).sum().backward()
+        answers.append((found.detach(), leaf.grad))
+    for one, other in zip(*answers, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+    assert F.embedding_bag(numbers[:0], table, mode="max").shape == (0, 6)

@@ -91,7 +91,7 @@ def in_bags(
     every_number = input.flatten().long()
     weighed = per_sample_weights is not None
     # As many of them count.
-    each = each if padding < 0 and mode != "max" else 0
+    each = each if padding < 0 else 0
     looked_up: Any = native.embedding
     if options["sparse"]:
         from ...sparse import embedding as with_sparse_gradient
@@ -117,14 +117,20 @@ def in_bags(
             shares = weights.flatten()
             found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
         if each > 0:
-            result = found.view(bags, each, -1).sum(1)
-            counts = native.full_like(offsets, each) if mode == "mean" else offsets
+            side_by_side = found.view(bags, each, weight.shape[1])
+            counts = offsets if mode == "sum" else native.full_like(offsets, each)
+            if mode != "max":
+                result = side_by_side.sum(1)
         else:
             counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
             empty = weight.new_zeros((bags, weight.shape[1]))
         if mode == "max":
-            first = _greatest(found.detach(), of_bag, bags)
             # The first of those that are equally great has all of the gradient.
+            if each > 0:
+                starts = native.arange(0, bags * each, each).unsqueeze(1)
+                first = side_by_side.detach().max(1)[1] + starts
+                return found.gather(0, first), every_bag, counts, numbers[first]
+            first = _greatest(found.detach(), of_bag, bags)
             result = found.gather(0, first) if len(numbers) else empty
             result = native.where((counts > 0).unsqueeze(1), result, 0.0)
             return result, every_bag, counts, numbers[first] if len(numbers) else first

@@ -90,6 +90,17 @@ impl ConstantPad {
         Ok(true)
     }
 
+    /// The elements with what is around them, in row-major order.
+    fn around(&self, x: &Array, sizes: &[usize]) -> Result<Array> {
+        let mut y = Array::uninit_shape(sizes, x.dtype)?;
+        if !self.framed(x, &mut y)? {
+            copy::fill(&y, self.value)?;
+            let (source, target) = self.common(&x.layout, &y.layout)?;
+            copy::write(&y.with_layout(target), &x.with_layout(source))?;
+        }
+        Ok(y)
+    }
+
     fn sizes(&self, given: &[usize]) -> Result<Vec<usize>> {
         let mut sizes = given.to_vec();
         for (pair, pads) in self.pad.chunks(2).enumerate() {
@@ -128,17 +139,20 @@ impl Op for ConstantPad {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let mut y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
-        if !self.framed(x, &mut y)? {
-            copy::fill(&y, self.value)?;
-            let (source, target) = self.common(&x.layout, &y.layout)?;
-            copy::write(&y.with_layout(target), &x.with_layout(source))?;
+        let (spatial, sizes) = (memory_order::spatial(&x.layout), self.sizes(x.layout.shape())?);
+        if self.pad.iter().all(|&pad| pad == 0) {
+            return Ok(smallvec![memory_order::like(self.around(x, &sizes)?, &x.layout)?]);
         }
-        let y = match self.pad.iter().all(|&pad| pad == 0) {
-            true => memory_order::like(y, &x.layout)?,
-            false => memory_order::as_images(y, &x.layout, memory_order::spatial(&x.layout))?,
-        };
-        Ok(smallvec![y])
+        match memory_order::by_channels(x, spatial) {
+            // Channels that come last are another dimension, around which there is nothing.
+            Some(x) if self.pad.len() <= 2 * spatial => {
+                let pad = [0, 0].into_iter().chain(self.pad.iter().copied()).collect();
+                let deeper = ConstantPad { pad, value: self.value };
+                let y = deeper.around(&x, &deeper.sizes(x.layout.shape())?)?;
+                Ok(smallvec![memory_order::from_channels(y)?])
+            }
+            _ => Ok(smallvec![memory_order::as_images(self.around(x, &sizes)?, &x.layout, spatial)?]),
+        }
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -84,7 +84,8 @@ impl Resample {
         let plane = shape[lead..].iter().product();
         let size = |axis: &Axis| if self.transposed { axis.size } else { axis.taps.count() };
         // Rows are added up faster than what lies beside each other, so that they go first where they become fewer.
-        let grows = self.axes.iter().map(size).product::<usize>() > shape[lead..].iter().product::<usize>();
+        let before: usize = shape[lead..shape.len() - parts].iter().product();
+        let grows = self.axes.iter().map(size).product::<usize>() > before;
         let mut order: SmallVec<[&Axis; 3]> = self.axes.iter().collect();
         if grows {
             order.reverse();
@@ -145,6 +146,13 @@ impl Op for Resample {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
+        if let Some(x) = memory_order::by_channels(x, self.spatial()) {
+            // Channels that come last are parts of what is weighed.
+            let run = dispatch!(float x.dtype, T => Some(self.run::<T>(&x, 1)?), else { None });
+            if let Some(y) = run {
+                return Ok(smallvec![memory_order::from_channels(y)?]);
+            }
+        }
         let layout = x.layout.clone();
         let x = copy::in_order(x)?;
         if self.takes_complex && x.dtype.is_complex() {

@@ -15,8 +15,7 @@ use crate::dispatch::memory_order;
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::interrupt::Steps;
-use crate::kernels::neural::windows::Windows;
+use crate::kernels::neural::windows::{Boxes, Windows};
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;
@@ -64,44 +63,50 @@ impl MaxPool {
         }
         match &self.cover {
             Cover::Sliding(windows) => windows.greatest(elements, values, index),
-            Cover::Adaptive(counts) => {
-                let channels = values.chunks_mut(places).zip(index.chunks_mut(places));
+            Cover::Adaptive(_) => {
+                let (boxes, channels) =
+                    (self.boxes(sizes), values.chunks_mut(places).zip(index.chunks_mut(places)));
                 for (channel, (values, index)) in elements.chunks(area).zip(channels) {
-                    adaptive(channel, [sizes, counts], values, index);
+                    boxes.greatest(channel, values, index);
                 }
             }
         }
     }
-}
 
-/// The greatest elements of adaptive windows over one channel.
-fn adaptive<T: Number>(
-    channel: &[T],
-    [sizes, counts]: [&[usize]; 2],
-    values: &mut [MaybeUninit<T>],
-    index: &mut [MaybeUninit<i64>],
-) {
-    let (size, count) = (padded(sizes), padded(counts));
-    let mut steps = Steps::default();
-    for (number, (value, place)) in values.iter_mut().zip(index).enumerate() {
-        let at = [number / (count[1] * count[2]), number / count[2] % count[1], number % count[2]];
-        let range = |dim: usize| {
-            let (start, end) = adaptive_window(at[dim], size[dim], count[dim]);
-            start..end
+    /// Where windows lie over these sizes.
+    fn boxes(&self, sizes: &[usize]) -> Boxes {
+        let counts = match &self.cover {
+            Cover::Sliding(windows) => return windows.boxes(),
+            Cover::Adaptive(counts) => counts,
         };
-        steps.take(range(0).len() * range(1).len() * range(2).len());
-        let first = (range(0).start * size[1] + range(1).start) * size[2] + range(2).start;
-        let (mut best, mut held) = (first, channel[first]);
-        for z in range(0) {
-            for y in range(1) {
-                let start = (z * size[1] + y) * size[2] + range(2).start;
-                for (here, &x) in (start..).zip(&channel[start..][..range(2).len()]) {
-                    (best, held) = if x > held || x.is_nan() { (here, x) } else { (best, held) };
-                }
-            }
+        let (size, count) = (padded(sizes), padded(counts));
+        let along = |dim: usize| {
+            let window = |place| {
+                let (start, end) = adaptive_window(place, size[dim], count[dim]);
+                (start, end - start)
+            };
+            (0..count[dim]).map(window).collect()
+        };
+        Boxes { size, along: [0, 1, 2].map(along), step: [1; 3] }
+    }
+
+    /// `forward` of images of which the channels come last in memory, and are given as their last dimension.
+    fn of_channels(&self, x: &Array) -> Result<Option<Arrays>> {
+        let x = copy::in_order(x)?;
+        let [samples, ref sizes @ .., channels] = *x.layout.shape() else {
+            unreachable!("there are samples and channels")
+        };
+        if x.layout.numel() == 0 || self.counts.contains(&0) || x.layout.numel() > i32::MAX as usize {
+            return Ok(None);
         }
-        value.write(held);
-        place.write(best as i64);
+        let shape = [&[samples][..], &self.counts, &[channels]].concat();
+        let mut values = Array::uninit_shape(&shape, x.dtype)?;
+        let mut index = Array::uninit_shape(&shape, DType::Int64)?;
+        dispatch!(float x.dtype, T => {
+            let elements = x.slice::<T>().unwrap_or_default();
+            self.boxes(sizes).greatest_of_channels(elements, channels, values.fresh(), index.fresh());
+        }, else { return Ok(None) });
+        Ok(Some(smallvec![memory_order::from_channels(values)?, memory_order::from_channels(index)?]))
     }
 }
 
@@ -134,6 +139,13 @@ impl Op for MaxPool {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (layout, spatial) = (&inputs[0].layout, self.counts.len());
+        let is_ordered = spatial == 3 && self.operation.starts_with("adaptive");
+        if !is_ordered
+            && let Some(x) = memory_order::by_channels(&inputs[0], spatial)
+            && let Some(found) = self.of_channels(&x)?
+        {
+            return Ok(found);
+        }
         let x = copy::in_order(&inputs[0])?;
         let lead = x.layout.ndim() - spatial;
         let shape = [&x.layout.shape()[..lead], &self.counts].concat();
@@ -142,7 +154,6 @@ impl Op for MaxPool {
         dispatch!(number x.dtype, T => self.find::<T>(&x, values.fresh(), index.fresh()), else {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });
-        let is_ordered = spatial == 3 && self.operation.starts_with("adaptive");
         let laid_out = |y| if is_ordered { Ok(y) } else { memory_order::as_images(y, layout, spatial) };
         Ok(smallvec![laid_out(values)?, laid_out(index)?])
     }

@@ -131,15 +131,22 @@ impl Op for InnerPad {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let x = copy::in_order(&inputs[0])?;
+        let by_channels = memory_order::by_channels(&inputs[0], self.spatial())
+            .filter(|x| x.layout.ndim() == self.sides.len() + 2);
+        let is_by_channels = by_channels.is_some();
+        let x = copy::in_order(by_channels.as_ref().unwrap_or(&inputs[0]))?;
         let takes = |dtype| dispatch!(number dtype, _T => true, else { false });
         if !takes(x.dtype) && !x.dtype.is_half() && !x.dtype.is_complex() {
             return Err(Error::NotImplementedFor { operation: self.names()[0], dtype: x.dtype }.into());
         }
         let x = x.resolved();
         let mut shape = x.layout.shape().to_vec();
-        let mut sources: SmallVec<[Sources; 3]> = SmallVec::new();
-        for (size, &side) in shape.iter_mut().rev().zip(&*self.sides) {
+        let mut sources: SmallVec<[Sources; 4]> = SmallVec::new();
+        if let Some(&channels) = shape.last().filter(|_| is_by_channels) {
+            sources.push(Sources::new(channels, channels, |place| place)?);
+        }
+        let behind = sources.len();
+        for (size, &side) in shape.iter_mut().rev().skip(behind).zip(&*self.sides) {
             *size = side.output;
             sources.push(Sources::new(side.size, side.output, |place| self.source(side, place))?);
         }
@@ -148,7 +155,10 @@ impl Op for InnerPad {
             let Some(elements) = x.slice::<T>() else { unreachable!("the operand was laid out in order") };
             picked(elements, &sources, y.fresh::<T>());
         });
-        Ok(smallvec![memory_order::as_images(y, &inputs[0].layout, self.spatial())?])
+        Ok(smallvec![match is_by_channels {
+            true => memory_order::from_channels(y)?,
+            false => memory_order::as_images(y, &inputs[0].layout, self.spatial())?,
+        }])
     }
 
     fn is_together(&self) -> bool {
