@@ -62,9 +62,11 @@ def test_pages_link_files():
 
 @pytest.mark.own
 def test_the_map_of_the_tests_has_every_folder_and_no_other():
-    folders = {
-        path.parent.name for path in (ROOT / "tests").glob("*/*") if path.suffix in {".py", ".rs", ".toml"}
-    }
+    tests = ROOT / "tests"
+    files = [
+        path.relative_to(tests) for path in tests.glob("*/**/*") if path.suffix in {".py", ".rs", ".toml"}
+    ]
+    folders = {path.parts[0] for path in files}
     named = re.findall(r"`(\w+)/`", (ROOT / "tests" / "README.md").read_text("utf-8"))
     assert set(named) == folders
 

@@ -34,7 +34,8 @@ def bform(X: Tensor, A: Tensor | None, Y: Tensor) -> Tensor:
 
     >>> import rushlight as torch
     >>> x = torch.tensor([[1.0], [2.0]])
-    >>> torch._linalg_utils.bform(x, torch.eye(2), x)
+    >>> from rushlight._linalg_utils import bform
+    >>> bform(x, torch.eye(2), x)
     tensor([[5.]])
     """
     return X.mT @ matmul(A, Y)

@@ -13,9 +13,9 @@ from .meta import _NO_DATA, _NO_ITEM, of_form, without_data
 
 __all__: list[str] = []
 
-# The forms of what operators give, or `NotImplemented` where they have to run; and which of their tensors have to be
-# on one device, if not all.
+# The forms of what operators give, or `NotImplemented` where they have to run.
 _KNOWN: dict[str, Callable[..., Any]] = {}
+# Which of their tensors have to be on one device, if not all.
 _ALIKE: dict[str, slice] = {}
 
 _NOT_SHOWN = "which no class was shown."
@@ -77,7 +77,7 @@ def as_one(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     reason: Exception | None = None
     try:
         found = func(*args, **kwargs)
-        if is_bound or not any(map(_has_numbers, flat_values((found,)))):
+        if not tags and (is_bound or not any(map(_has_numbers, flat_values((found,))))):
             return found
     except (NotImplementedError, RuntimeError) as error:
         said = str(error)
