@@ -226,9 +226,9 @@ else:
         "_vmap_internals amp as_torch cpu cuda distributions fft func functional futures inspection "
         "library linalg memory multiprocessing masked nested nn ops optim overrides package profiler random "
         "return_types serialization signal special storage testing torch torch_version utils __config__ "
-        "_custom_ops _library _prims _prims_common _refs _utils_internal _higher_order_ops _jit_internal "
-        "accelerator fx _inductor _logging _subclasses ao hub quantization onnx jit mps optimize sparse "
-        "export quasirandom mtia monitor xpu version"
+        "_custom_ops _library _linalg_utils _prims _prims_common _refs _utils_internal _higher_order_ops "
+        "_jit_internal accelerator fx _inductor _logging _subclasses ao hub quantization onnx jit mps "
+        "optimize sparse export quasirandom mtia monitor xpu version"
     )
     __getattr__, __dir__ = on_first_use(
         globals(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._module_aliases import add_module_aliases
 from ._rushlight import Tensor
 from .fx import GraphModule, Tracer
 from .nn.modules.module import Module
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from .fx import Graph
 
 __all__ = ["Dim", "ExportedProgram", "dims", "export", "load", "save"]
+
+add_module_aliases(globals(), {"exported_program": {__name__: "ExportedProgram"}})
 
 
 class _Whole(Tracer):
@@ -103,6 +106,12 @@ class ExportedProgram:
     def module(self) -> GraphModule:
         """Return the module that computes the graph."""
         return self.graph_module
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: a program is no module."""
+        raise RuntimeError(
+            "Unable to call ExportedProgram directly. You should use `exported_program.module()` instead."
+        )
 
     def __repr__(self) -> str:
         return f"ExportedProgram:\n{self.graph_module.code}"

@@ -247,6 +247,11 @@ def test_a_module_whose_way_depends_on_values_is_exported_on_the_way_of_its_exam
     found, wanted = program.module()(other, scale), model(other, scale=scale)
     for name, value in wanted.items():
         torch.testing.assert_close(found[name], value)
+    assert torch.export.exported_program.ExportedProgram is type(program)
+    with raises(
+        RuntimeError, "Unable to call ExportedProgram directly. You should use `exported_program.module()`"
+    ):
+        program(x, scale)
 
 
 def test_inputs_without_a_default_have_none_afterwards():

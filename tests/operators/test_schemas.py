@@ -227,3 +227,13 @@ def test_operators_that_take_functions_are_computed_and_differentiated():
     assert str(summed) == "summed"
     with pytest.raises(TypeError, match="Can't instantiate abstract class HigherOrderOperator"):
         HigherOrderOperator("none")
+
+
+def test_defaults_of_lists_are_written_out_where_sizes_may_be_symbols():
+    conv = str(torch.ops.aten.conv2d.default._schema)
+    assert "SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0]" in conv
+    assert "int[2] stride=[], int[2] padding=0" in str(torch.ops.aten.avg_pool2d.default._schema)
+    said = "f(int[2] a=1, SymInt[2] b=3, float[2] c=0.5, int[2]? d=None) -> Tensor"
+    assert str(torch._C.parse_schema(said)) == (
+        "f(int[2] a=1, SymInt[2] b=[3, 3], float[2] c=[0.5, 0.5], int[2]? d=None) -> Tensor"
+    )

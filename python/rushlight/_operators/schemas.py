@@ -181,7 +181,7 @@ def _value(text: str, kind: str) -> Any:
 def _said(value: Any, kind: str) -> str:
     """Write a default as torch does."""
     if isinstance(value, list):
-        is_repeated = len(value) > 1 and len(set(value)) == 1 and kind.startswith(("int", "SymInt"))
+        is_repeated = len(value) > 1 and len(set(value)) == 1 and kind.startswith("int")
         return _said(value[0], "int") if is_repeated else f"[{', '.join(_said(one, '') for one in value)}]"
     if isinstance(value, float):
         return f"{value:.0f}." if math.isfinite(value) and value == int(value) else f"{value:.17g}"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """Return a function that does what `func` does.
+    """Return a function that does what `func` does, in whose graph writes in place are computations.
 
-    For a tracer it would show writes in place as computations of new tensors. Nothing traces here, and
-    to those who call it such a function is no different from `func`.
+    `make_fx` records new tensors, and at the end what is copied to the inputs. To those who call it such a
+    function is no different from `func`.
 
     >>> import rushlight as torch
     >>> torch.func.functionalize(lambda x: x.clone().add_(1))(torch.zeros(2))
@@ -28,6 +29,10 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
     @wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return func(*args, **kwargs)
+        tracing = sys.modules.get("rushlight.fx.experimental.proxy_tensor")
+        if tracing is None:
+            return func(*args, **kwargs)
+        with tracing.writes_computed((args, kwargs), remove == "mutations_and_views"):
+            return func(*args, **kwargs)
 
     return wrapper

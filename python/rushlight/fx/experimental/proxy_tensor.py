@@ -15,6 +15,7 @@ from .._code import _PyTreeCodeGen, _PyTreeInfo
 from .._symbolic_trace import Tracer
 from ..graph import Graph
 from ..graph_module import GraphModule
+from ._mutations import Mutations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,6 +61,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self._nodes: dict[int, tuple[Tensor, Node]] = {}
         # Other tensors on the same memory: what a transform has put around one, or what it was detached from.
         self._places: dict[Any, Node] = {}
+        # Who records writes as computations, while a function does so.
+        self.mutations: Mutations | None = None
 
     def note(self, value: Any, node: Node) -> None:
         """Say of which node tensors are the value; of several tensors, each is read from it."""
@@ -78,6 +81,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         """Return the node whose value a tensor is, or something else as it is."""
         if not isinstance(value, Tensor):
             return value
+        if self.mutations is not None:
+            self.mutations.refresh(value)
         known = self._nodes.get(id(value))
         if known is not None:
             return known[1]
@@ -93,16 +98,22 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         if simpler is not None:
             with self:
                 return simpler(*args, **kwargs)
+        mutations = self.mutations
+        if mutations is not None and func._schema.is_mutable and func.overloadpacket.__name__.endswith("_"):
+            return mutations.write(func, args, kwargs)
         given, named = pytree.tree_map(self.node_of, args), pytree.tree_map(self.node_of, kwargs)
         result = func(*args, **kwargs)
-        name = self.tracer.graph._target_to_str(func.overloadpacket.__name__)
-        node = self.tracer.graph.create_node("call_function", func, tuple(given), dict(named), name)
+        target = func if mutations is None else mutations.target(func)
+        name = self.tracer.graph._target_to_str(target.overloadpacket.__name__)
+        node = self.tracer.graph.create_node("call_function", target, tuple(given), dict(named), name)
         if name.startswith("_unsafe_view"):
             # The engine does not say which sizes it has asked for: those of the result.
             node.args = (node.args[0], list(result.shape))
         # The engine may have one result where the operator has several.
         alone = isinstance(result, Tensor) and len(func._schema.returns) > 1
         self.note((result,) if alone else result, node)
+        if mutations is not None:
+            mutations.views(func, args, kwargs, result)
         return result
 
 
@@ -110,6 +121,22 @@ def place_of(tensor: Tensor) -> Any:
     """Return what tensors have in common that are the same memory in the same form."""
     plain = debug_unwrap(tensor)
     return plain.data_ptr(), tuple(plain.shape), plain.stride(), plain.dtype
+
+
+@contextmanager
+def writes_computed(values: Any, without_views: bool) -> Iterator[None]:
+    """Record writes in the block as computations, if anything is recorded at all; `values` are its inputs."""
+    mode = get_proxy_mode()
+    if mode is None or mode.mutations is not None:
+        yield
+        return
+    mutations = mode.mutations = Mutations(mode, without_views)
+    try:
+        mutations.begin(values)
+        yield
+        mutations.end()
+    finally:
+        mode.mutations = None
 
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
