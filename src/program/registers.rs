@@ -37,6 +37,9 @@ pub(super) struct InRegisters {
     fetched: SmallVec<[(usize, Range<usize>); 1]>,
 }
 
+/// Elements of a place that were fetched: from one on, so many, and where they are.
+type Fetched = (usize, usize, usize);
+
 /// The file of elements, if there are few of them.
 pub(super) fn file_of(dtype: DType, count: usize) -> Option<usize> {
     FILES.iter().position(|&file| file == dtype).filter(|_| (1..=FEW).contains(&count))
@@ -47,8 +50,8 @@ pub(super) struct Finder<'a> {
     forms: &'a [Form],
     /// The file of each place that has registers, and the first of them.
     homes: &'a [Option<(usize, usize)>],
-    /// The registers of what was fetched of each place: of elements from one on, so many, and where they are.
-    fetched: SpreadMap<usize, SmallVec<[(usize, usize, usize); 1]>>,
+    /// What was fetched of each place.
+    fetched: SpreadMap<usize, SmallVec<[Fetched; 1]>>,
     /// How many registers each file has, and how many of these are for what is fetched.
     ends: [usize; FILES.len()],
     fetching: usize,
