@@ -100,7 +100,7 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::program::{
-        Compiled, Exported, Function, Recording, RunApart, advance, begin as begin_recording,
+        Compiled, Exported, Function, Recording, RunApart, Watching, advance, begin as begin_recording,
         compile_as_usual, is_recording,
     };
     #[pymodule_export]

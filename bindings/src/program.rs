@@ -11,6 +11,7 @@ mod recorder;
 mod repeated;
 mod returned;
 mod sight;
+mod watch;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -37,6 +38,7 @@ use guard::Form;
 pub(crate) use recorder::{Recording, begin, is_recording};
 pub(crate) use returned::number as returned_number;
 use sight::Check;
+pub(crate) use watch::Watching;
 
 /// Take the last part of a step of Adam, which counts on numbers that are different in every step.
 #[pyfunction]
@@ -347,6 +349,11 @@ impl Compiled {
     /// Whether runs of it fail more often than not, since a number that it looks at is another.
     fn is_idle(&self) -> bool {
         self.0.is_idle()
+    }
+
+    /// Whether what it gives can be differentiated.
+    fn leads_back(&self) -> bool {
+        self.0.program.leads_back()
     }
 
     /// torch's names of the nodes of its operations, in order.

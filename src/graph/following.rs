@@ -34,13 +34,13 @@ pub struct Leak {
     pub origin: Origin,
 }
 
-/// What happened since somebody last asked.
-#[derive(Debug, Default)]
-pub struct Notes {
-    /// Blocks that came into being.
-    pub births: Vec<usize>,
-    /// Writes that were counted.
-    pub writes: Vec<Place>,
+/// What happens besides operations.
+#[derive(Clone, Copy, Debug)]
+pub enum Note {
+    /// A block came into being.
+    Born(usize),
+    /// A write was counted.
+    Wrote(Place),
 }
 
 /// Has the numbers of a tensor looked at each time that what is followed is done again: they have to be the same.
@@ -105,9 +105,10 @@ impl Drop for Known {
     }
 }
 
-/// What happened since this was last asked.
-pub fn notes() -> Notes {
-    Notes { births: storage::births(), writes: WRITES.take() }
+/// Shows what happened since this was last asked.
+pub fn notes(mut show: impl FnMut(Note)) {
+    storage::births(|born| show(Note::Born(born)));
+    WRITES.with_borrow_mut(|writes| writes.drain(..).for_each(|place| show(Note::Wrote(place))));
 }
 
 /// The first number that has left, if one has.

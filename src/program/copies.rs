@@ -40,6 +40,9 @@ impl Maker {
 
     /// Leaves out instructions.
     pub(super) fn leave_out(&mut self, is_left_out: &[bool]) {
+        if !is_left_out.contains(&true) {
+            return;
+        }
         let numbers = is_left_out.iter().scan(0, |next, is_left_out| {
             let number = *next;
             *next += usize::from(!is_left_out);

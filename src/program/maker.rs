@@ -1,6 +1,6 @@
 //! How a program is made of what was written down.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
@@ -14,8 +14,20 @@ use super::{Base, Form, Gradient, Instruction, Known, Left, Operand, Place, Prog
 use crate::dispatch::modes::recording::{Computed, Event, Given, Seen};
 use crate::dtype::DType;
 use crate::graph::Edge;
+use crate::graph::observe::spread::SpreadMap;
 use crate::shape::SharedLayout;
 use crate::tensor::Tensor;
+
+/// Memory that was seen.
+#[derive(Default)]
+struct Memory {
+    /// Which place it is.
+    place: Option<usize>,
+    /// Whether it came into being meanwhile.
+    is_born: bool,
+    /// How many writes to it are yet to be counted.
+    expected: usize,
+}
 
 #[derive(Default)]
 pub(super) struct Maker {
@@ -23,13 +35,9 @@ pub(super) struct Maker {
     pub(super) forms: Vec<Form>,
     pub(super) instructions: Vec<Instruction>,
     /// The forms of each place that begin at the same element.
-    alike: HashMap<(usize, usize), SmallVec<[usize; 2]>>,
-    /// Which place is where.
-    at: HashMap<usize, usize>,
-    /// Memory that came into being meanwhile.
-    born: HashSet<usize>,
-    /// How many writes to a place are yet to be counted.
-    expected: HashMap<usize, usize>,
+    alike: SpreadMap<(usize, usize), SmallVec<[usize; 2]>>,
+    /// What is known of memory.
+    at: SpreadMap<usize, Memory>,
     /// Places that operations write to, and which of them do.
     pub(super) targets: Vec<(usize, usize)>,
     /// Where turns of backward begin, and the places of the gradients that they are given.
@@ -48,7 +56,7 @@ impl Maker {
         instructions: Vec<Instruction>,
         targets: Vec<(usize, usize)>,
     ) -> Maker {
-        let mut alike: HashMap<_, SmallVec<[usize; 2]>> = HashMap::new();
+        let mut alike: SpreadMap<_, SmallVec<[usize; 2]>> = SpreadMap::default();
         for (index, form) in forms.iter().enumerate() {
             alike.entry((form.place, form.layout.offset())).or_default().push(index);
         }
@@ -57,14 +65,19 @@ impl Maker {
 
     fn place(&mut self, memory: usize, place: Place) -> usize {
         self.places.push(place);
-        self.at.insert(memory, self.places.len() - 1);
+        self.at.entry(memory).or_default().place = Some(self.places.len() - 1);
         self.places.len() - 1
+    }
+
+    /// Which place memory is.
+    fn place_at(&self, memory: usize) -> Option<usize> {
+        self.at.get(&memory)?.place
     }
 
     pub(super) fn know(&mut self, before: &[Before]) {
         for (index, tensor) in before.iter().enumerate() {
             let memory = tensor.seen.place.memory;
-            let first = match self.at.get(&memory).map(|&place| &self.places[place]) {
+            let first = match self.place_at(memory).map(|place| &self.places[place]) {
                 Some(Place::Known(first)) => *first,
                 _ => {
                     self.place(memory, Place::Known(index));
@@ -75,7 +88,7 @@ impl Maker {
         }
         for (index, tensor) in before.iter().enumerate() {
             if let Some((_, seen, _)) = &tensor.gradient
-                && !self.at.contains_key(&seen.place.memory)
+                && self.place_at(seen.place.memory).is_none()
             {
                 self.place(seen.place.memory, Place::Gradient(index));
             }
@@ -85,23 +98,20 @@ impl Maker {
     pub(super) fn take(&mut self, event: Event) -> Result<(), Refusal> {
         match event {
             Event::Born(memory) => {
-                self.at.remove(&memory);
-                self.expected.remove(&memory);
-                self.born.insert(memory);
+                self.at.insert(memory, Memory { is_born: true, ..Memory::default() });
             }
             Event::Fixed(place, numbers) => {
                 self.place(place.memory, Place::Fixed { numbers, shared: true });
             }
             Event::Wrote(place) => {
-                let is_known = self.at.contains_key(&place.memory);
-                match self.expected.get_mut(&place.memory).filter(|expected| **expected > 0) {
-                    Some(expected) => *expected -= 1,
+                match self.at.get_mut(&place.memory) {
+                    Some(memory) if memory.expected > 0 => memory.expected -= 1,
                     // What nobody has read yet may be written to by whoever made it.
-                    None if !is_known && self.born.contains(&place.memory) => {}
-                    None => return Err(Refusal::Written),
+                    Some(Memory { place: None, is_born: true, .. }) => {}
+                    _ => return Err(Refusal::Written),
                 }
             }
-            Event::Computed(computed) => self.compute(computed)?,
+            Event::Computed(computed) => self.compute(*computed)?,
             Event::Backward(given) => {
                 let given = given
                     .into_iter()
@@ -116,7 +126,7 @@ impl Maker {
 
     /// The form in which something was seen.
     pub(super) fn form(&mut self, seen: &Seen) -> Option<usize> {
-        let place = *self.at.get(&seen.place.memory)?;
+        let place = self.place_at(seen.place.memory)?;
         Some(self.form_of(place, &seen.layout, seen.dtype))
     }
 
@@ -144,16 +154,18 @@ impl Maker {
         }
         for target in &operands[..targets] {
             let Given::Tensor(target) = target else { continue };
-            *self.expected.entry(target.place.memory).or_default() += 1;
-            self.targets.push((self.instructions.len(), self.at[&target.place.memory]));
+            let memory = self.at.entry(target.place.memory).or_default();
+            memory.expected += 1;
+            self.targets.extend(memory.place.map(|place| (self.instructions.len(), place)));
         }
-        if !outputs.is_empty() && outputs.iter().all(|output| self.at.contains_key(&output.place.memory)) {
+        let is_there = |maker: &Maker, output: &Seen| maker.place_at(output.place.memory).is_some();
+        if !outputs.is_empty() && outputs.iter().all(|output| is_there(self, output)) {
             // Views of what is there.
             return Ok(());
         }
         let mut made = SmallVec::new();
         for output in &outputs {
-            made.push(match self.at.contains_key(&output.place.memory) {
+            made.push(match is_there(self, output) {
                 true => None,
                 false => {
                     let place = self.place(output.place.memory, Place::Made);
@@ -261,7 +273,7 @@ impl Maker {
                 return Err(Refusal::Written);
             }
             if self.firsts[index] == index && !is_moved {
-                let place = self.at[&now.place.memory];
+                let place = self.place_at(now.place.memory).ok_or(Refusal::Moved)?;
                 let count = tensor.version().wrapping_sub(before.version);
                 if count > 0 || targets.contains(&place) {
                     let same = |other: &usize| self.firsts[*other] == index;
@@ -278,7 +290,7 @@ impl Maker {
                 (None, None) => {}
                 (Some(now), Some((grad, seen, version))) if now.is(grad) => {
                     let count = now.version().wrapping_sub(*version);
-                    let place = self.at.get(&seen.place.memory).copied().ok_or(Refusal::Moved)?;
+                    let place = self.place_at(seen.place.memory).ok_or(Refusal::Moved)?;
                     if count > 0 || targets.contains(&place) {
                         written.push((place, count));
                     }
@@ -387,58 +399,5 @@ impl Maker {
         let was_there = |place: usize| matches!(self.places[place], Place::Known(_) | Place::Gradient(_));
         let before = self.targets.iter().filter(|(at, place)| *at < end && was_there(*place));
         Undone { places: before.map(|(_, place)| *place).collect(), end, draws: AtomicBool::new(end > 0) }
-    }
-
-    /// Finds out when each form comes into being and when it may go. Answers those that are there at first.
-    fn order(&mut self, stays: &HashSet<usize>) -> Vec<usize> {
-        // The form of a place that is there as long as the place is; others are made of it.
-        let mut home: Vec<Option<usize>> = vec![None; self.places.len()];
-        let mut there = vec![false; self.forms.len()];
-        let mut given = Vec::new();
-        let mut is_used = vec![false; self.forms.len()];
-        let read = self.instructions.iter().flat_map(Instruction::reads);
-        read.chain(stays.iter().copied()).for_each(|form| is_used[form] = true);
-        for (index, form) in self.forms.iter().enumerate() {
-            if is_used[index] && !matches!(self.places[form.place], Place::Made) {
-                home[form.place].get_or_insert(index);
-                there[index] = true;
-                given.push(index);
-            }
-        }
-        for instruction in &mut self.instructions {
-            for operand in &instruction.operands {
-                let Operand::Form(form) = *operand else { continue };
-                if !std::mem::replace(&mut there[form], true)
-                    && let Some(home) = home[self.forms[form].place]
-                {
-                    instruction.shown.push((form, home));
-                }
-            }
-            for &form in instruction.outputs.iter().flatten() {
-                home[self.forms[form].place] = Some(form);
-                there[form] = true;
-            }
-        }
-        let mut last: HashMap<usize, usize> = HashMap::new();
-        for (at, instruction) in self.instructions.iter().enumerate() {
-            let shown = instruction.shown.iter().map(|(_, home)| *home);
-            for form in instruction.reads().chain(shown).chain(instruction.outputs.iter().flatten().copied())
-            {
-                last.insert(form, at);
-            }
-        }
-        // What is left behind may be made of the form that its place came into being with.
-        for &form in stays {
-            last.remove(&form);
-            if let Some(home) = home[self.forms[form].place] {
-                last.remove(&home);
-            }
-        }
-        for (form, at) in last {
-            if matches!(self.places[self.forms[form].place], Place::Made) {
-                self.instructions[at].last.push(form);
-            }
-        }
-        given
     }
 }

@@ -31,6 +31,7 @@ mod frame;
 mod known;
 mod maker;
 mod node;
+mod order;
 mod plan;
 pub mod portable;
 mod record;

@@ -2,7 +2,6 @@
 //! array. Functions of elements are computed there at once, without a look at arrays and how they lie; what they read of
 //! other memory is fetched into registers of its own before, and stays there until somebody writes to that memory.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use smallvec::SmallVec;
@@ -12,6 +11,7 @@ use super::{Form, Instruction, Operand, Program};
 use crate::dispatch::direct::{Beside, Register, Registers, misfit};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::observe::spread::SpreadMap;
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::Array;
 
@@ -37,6 +37,9 @@ pub(super) struct InRegisters {
     fetched: SmallVec<[(usize, Range<usize>); 1]>,
 }
 
+/// Elements of a place that were fetched: from one on, so many, and where they are.
+type Fetched = (usize, usize, usize);
+
 /// The file of elements, if there are few of them.
 pub(super) fn file_of(dtype: DType, count: usize) -> Option<usize> {
     FILES.iter().position(|&file| file == dtype).filter(|_| (1..=FEW).contains(&count))
@@ -47,8 +50,8 @@ pub(super) struct Finder<'a> {
     forms: &'a [Form],
     /// The file of each place that has registers, and the first of them.
     homes: &'a [Option<(usize, usize)>],
-    /// The registers of what was fetched: elements of a place, from one on, so many.
-    fetched: HashMap<(usize, usize, usize), usize>,
+    /// What was fetched of each place.
+    fetched: SpreadMap<usize, SmallVec<[Fetched; 1]>>,
     /// How many registers each file has, and how many of these are for what is fetched.
     ends: [usize; FILES.len()],
     fetching: usize,
@@ -60,7 +63,7 @@ impl<'a> Finder<'a> {
         homes: &'a [Option<(usize, usize)>],
         ends: [usize; FILES.len()],
     ) -> Finder<'a> {
-        Finder { forms, homes, fetched: HashMap::new(), ends, fetching: 0 }
+        Finder { forms, homes, fetched: SpreadMap::default(), ends, fetching: 0 }
     }
 
     /// Finds operations on registers. Answers how many registers each file has then.
@@ -119,19 +122,32 @@ impl<'a> Finder<'a> {
                     let count = if *beside == Beside::All { 1 } else { way.count };
                     let start = match self.homes[*place] {
                         Some((_, home)) => home + layout.offset(),
-                        None => *self.fetched.entry((*place, layout.offset(), count)).or_insert_with(|| {
-                            let start = self.ends[file];
-                            self.ends[file] += count;
-                            self.fetching += count;
-                            fetched.push((*form, start..start + count));
+                        None => {
+                            let (start, is_new) = self.fetch(file, *place, layout.offset(), count);
+                            if is_new {
+                                fetched.push((*form, start..start + count));
+                            }
                             start
-                        }),
+                        }
                     };
                     Register::Elements(start..start + count)
                 }
             });
         }
         Some(InRegisters { file, operands, result: first..first + way.count, fetched })
+    }
+
+    /// Where so many elements of a place are that are fetched, and whether that is yet to be done.
+    fn fetch(&mut self, file: usize, place: usize, first: usize, count: usize) -> (usize, bool) {
+        let there = self.fetched.entry(place).or_default();
+        if let Some((.., start)) = there.iter().find(|own| (own.0, own.1) == (first, count)) {
+            return (*start, false);
+        }
+        let start = self.ends[file];
+        there.push((first, count, start));
+        self.ends[file] += count;
+        self.fetching += count;
+        (start, true)
     }
 
     /// What an operation writes to has to be fetched again. One that is computed as it computes itself may write to what it
@@ -141,8 +157,7 @@ impl<'a> Finder<'a> {
             return;
         }
         for form in instruction.reads() {
-            let written = self.forms[form].place;
-            self.fetched.retain(|(place, ..), _| *place != written);
+            self.fetched.remove(&self.forms[form].place);
         }
     }
 }

@@ -18,10 +18,10 @@ pub fn watch_births(watch: bool) {
     };
 }
 
-/// The keys of the blocks that came into being on this thread since this was last asked. Some may be gone, and
+/// Shows the keys of the blocks that came into being on this thread since this was last asked. Some may be gone, and
 /// one may be there twice.
-pub fn births() -> Vec<usize> {
-    BORN.with_borrow_mut(|born| born.as_mut().map(std::mem::take).unwrap_or_default())
+pub fn births(show: impl FnMut(usize)) {
+    BORN.with_borrow_mut(|born| born.iter_mut().flat_map(|born| born.drain(..)).for_each(show));
 }
 
 pub(super) fn tell(key: usize) {

@@ -152,3 +152,40 @@ def test_batches_that_are_drawn_are_recorded(draw):
 
     compiled = run_both(make, 9)
     assert compiled.programs, compiled.reason
+
+
+def test_what_runs_often_is_judged_once():
+    from rushlight.compiler.watch import Watch
+
+    judged = []
+
+    class Judging(Watch):
+        def _see(self, frame, event, arg):
+            judged.append((event, frame.f_code.co_name))
+            return super()._see(frame, event, arg)
+
+    def helper(x):
+        return torch.tanh(layer(x)) * len(str(x.shape))
+
+    layer = torch.nn.GRUCell(3, 3)
+    with Judging() as watch:
+        for _ in range(50):
+            helper(torch.ones(2, 3))
+    assert helper.__code__ in watch.codes and watch.unclear is None
+    assert len(judged) < 60
+
+
+def test_what_runs_is_watched_again_after_an_import():
+    from rushlight.compiler.watch import Watch
+
+    def helper(x):
+        import colorsys  # noqa: F401
+
+        return x
+
+    with Watch() as watch:
+        helper(1)
+        helper(2)
+        print(end="")
+    assert watch.unclear is not None and "print" in watch.unclear
+    assert helper.__code__ in watch.codes

@@ -39,6 +39,7 @@ PURE = [
     "torch.where(torch.logical_or({a} == {b}, {b} != {n}), {a}, {b})", "({a} >= {b}).float() * {b}", "torch.maximum({a}, {b})",
     "{a}[{b}.argmax(0) % {a}.shape[0]]", "{a}.index_select(0, {b}.flatten()[:3].argsort() % {a}.shape[0])", "other({a}) + net({b})",
     "{a} * min(total, 1.0)", "{a} * len(losses)", "{a} * held.turns", "{a} + book['sum']", "torch.linalg.inv_ex(w + 9 * torch.eye(3))[0] @ {a}",
+    "noted({a})", "held.noted({a}, {n})", "noting({a})", "deeper({a}, times=2)",
     "torch.linalg.qr({a}.expand(3, 3) + torch.eye(3))[1] * {b}", "torch.aminmax({a})[1] * {b}", "{a}.topk(2, 1)[0].sum(1, keepdim=True) * {b}",
 ]  # fmt: skip
 WRITES = [
@@ -101,6 +102,9 @@ LEFT = [
     "kept.add({a}.detach().sum().item())",
     "losses.append({a}.argmax().item() > 2)",
     "found = {a}.sum().item(); losses.append(found); total += found",
+    "noted({a}, {n})",
+    "held.noted(x, {n})",
+    "noting({a})",
 ]
 """What is left in variables, lists and attributes, or printed."""
 LAST = [
@@ -110,6 +114,8 @@ LAST = [
     "losses.append(1 / (1 + abs({a}.sum().item())))",
     "plateau.step({a}.sum().item())",
     "held.count += int({a}.sum().item() > 0)",
+    "noted({a})",
+    "told({a})",
 ]
 """What is done in the end."""
 BLOCKS = [
@@ -140,7 +146,35 @@ class Held:
         self.meter = Meter()
     def scaled(self, z):
         return z * self.value
+    def noted(self, z, factor):
+        self.total += z.sum().item() * factor
+        self.turns += 1
+        return z * self.value
 held = Held()
+def noted(z, factor=1.0):
+    global total, turns
+    turns += 1
+    losses.append(z.detach().sum().item())
+    if losses:
+        total += z.mean().item() * factor
+    return z * factor
+def deeper(z, times=1):
+    for _ in range(times):
+        z = noted(held.noted(z, 0.5)) * scale
+    print(f'{z.sum():.3f}')
+    return z
+def told(z):
+    meter.update(z.sum().item(), 2)
+    losses.append(1 / meter.count)
+class Noting(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.seen = torch.nn.Linear(3, 3), 0
+    def forward(self, z):
+        self.seen += 1
+        book['all'].append((z.sum().item(), z.shape[0]))
+        return self.inner(z)
+noting = Noting()
 """  # fmt: skip
 BRANCHES = [
     "flag",
@@ -153,6 +187,9 @@ BRANCHES = [
     "x.shape[0] == 3",
     "w.grad is None",
     "{a}.sum() > 0",
+    "turns % 2 == 0",
+    "held.turns > 3 and flag",
+    "2 < turns - 1 < 9",
 ]
 BACKWARD = """
     loss = ({a} * w).tanh().sum()
@@ -254,9 +291,9 @@ def outcome(text, seed, compiling):
         "schedule": schedule, "average": average, "plateau": plateau, "other": other, "losses": [], "total": 0.0, "best": 9.0, "turns": 0, "kept": set(),
         "book": {"sum": 0.0, "all": [], "last": None},
     }  # fmt: skip
-    exec(compile(SETUP, f"<setup {seed}>", "exec"), scope)
-    exec(compile(text, f"<program {seed}>", "exec"), scope)
-    linecache.cache[f"<program {seed}>"] = len(text), None, text.splitlines(True), f"<program {seed}>"
+    for name, part in ((f"<setup {seed}>", SETUP), (f"<program {seed}>", text)):
+        exec(compile(part, name, "exec"), scope)
+        linecache.cache[name] = len(part), None, part.splitlines(True), name
     program = scope["program"]
     if compiling:
         program = torch.compile(program, backend="eager")
@@ -299,6 +336,8 @@ def outcome(text, seed, compiling):
                 scope["held"].value,
                 scope["held"].count,
                 scope["held"].turns,
+                scope["noting"].seen,
+                scope["noting"],
                 vars(scope["held"].meter),
                 vars(scope["meter"]),
                 plateau.best,

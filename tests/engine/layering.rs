@@ -93,6 +93,7 @@ const UNSAFE: &[&str] = &[
     "bindings/src/interpreter/origin",
     "bindings/src/overrides/showing",
     "bindings/src/program/sight",
+    "bindings/src/program/watch",
     "bindings/src/values/list",
     "bindings/src/values/received",
     "bindings/src/values/size",

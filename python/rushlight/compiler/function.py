@@ -27,6 +27,8 @@ from .watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from .rewriting import At
+
 _BEFORE = 2
 """Calls that run as they are written, before one is recorded."""
 _VERIFICATIONS = 2
@@ -110,7 +112,7 @@ class Function(_CompiledFunction):
         self._failures: dict[bool, int] = {}
         self._codes: dict[Any, Any] = {}
         self._unclear_at: set[frozenset[tuple[Any, int]]] = set()
-        self._cannot_wait: frozenset[tuple[int, int]] = frozenset()
+        self._cannot_wait: frozenset[At] = frozenset()
         self._left = _SAMPLED
         self.reason: str | None = None
         self._renew()
@@ -211,9 +213,12 @@ class Function(_CompiledFunction):
                 return answer[0]
         return self._function(*args, **kwargs)
 
-    def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Effects | None, Sight]:
+    def _look(
+        self, mode: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Effects | None, Sight]:
         """Return what a call does that can wait until its program has run, and what the rest of it sees."""
-        found = effects_of(self._function, (args, kwargs), self._codes, self._unclear_at, self._cannot_wait)
+        given = (args, kwargs), self._codes, self._unclear_at, self._cannot_wait
+        found = effects_of(self._function, *given, self._fullgraph or self._failures.get(mode, 0) > 0)
         if found is not None:
             effects, sight = found
             if not any(tensor.is_inference() for tensor in [*sight.tensors, *_tensors([args, kwargs])]):
@@ -223,21 +228,24 @@ class Function(_CompiledFunction):
     def _record(self, mode: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and make a program of what it does if that can be done."""
         try:
-            effects, sight = self._look(args, kwargs)
+            effects, sight = self._look(mode, args, kwargs)
             before = Before([*sight.tensors, *_tensors([args, kwargs])], sight.counting)
             function = self._function if effects is None else effects.function
-            is_returned = only_returned(function, Function._record.__code__)
+            own = () if effects is None else effects.codes
+            is_returned = only_returned(function, Function._record.__code__, frozenset(own))
             recording = _begin_recording(args, kwargs, sight.tensors, sight.checks, is_returned)
         except (Unclear, RecursionError, ValueError) as unclear:
             return self._failed(mode, str(unclear), self._function(*args, **kwargs))
         if recording is None:
-            self.reason = "a mode is on, or a tensor lives whose class is shown operations"
+            self.reason = "a mode is on, or a tensor lives whose class is shown operations (sparse ones are)"
             return self._function(*args, **kwargs)
         if not isinstance(recording, _Recording):
             return self._failed(mode, recording, self._function(*args, **kwargs))
-        watch = Watch()
+        watch = Watch() if effects is None else Watch(lambda frame: effects.do_early(frame, recording.told))
         substitutes = recording.arguments()
         own_args, own_kwargs = substitutes or (args, kwargs)
+        if effects is not None:
+            effects.begin(asks=True)
         try:
             with watch:
                 result = function(*own_args, **own_kwargs)
@@ -265,14 +273,23 @@ class Function(_CompiledFunction):
             if not before.is_known:
                 raise AssertionError("what has a history can be had again")
             before.restore()
+            if effects is not None:
+                effects.begin(asks=False)
             result = function(*args, **kwargs)
         finish: Callable[[Any], Any] = _as_it_is
-        wrong: frozenset[tuple[int, int]] = frozenset()
+        wrong: frozenset[At] = frozenset()
         if effects is not None:
             finish = effects.finish
-            watch.codes.pop(effects.code, None)
-            wrong = effects.wrong(result[1])
-            self._cannot_wait |= wrong
+            for code in effects.codes:
+                watch.codes.pop(code, None)
+            wrong, early = effects.wrong(result[1]), effects.misplaced(watch.codes)
+            early |= effects.used_otherwise()
+            if isinstance(program, _Program) and program.leads_back():
+                early |= effects.counting
+            self._cannot_wait |= wrong | early
+            if early:
+                reason = "a statement that waits in one place does not in another"
+                return self._failed(mode, reason, finish(result), hard=False)
         is_new = not watch.codes.keys() <= self._codes.keys()
         self._codes.update(watch.codes)
         if watch.unclear is not None:
@@ -306,7 +323,10 @@ class Function(_CompiledFunction):
     def _verify(self, entry: _Entry, apart: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function after the program has run on copies, and compare."""
         effects = entry.effects
-        function = self._function if effects is None else effects.function
+        function = self._function
+        if effects is not None:
+            function = effects.function
+            effects.begin(asks=False)
         try:
             result = function(*args, **kwargs)
         except BaseException as error:

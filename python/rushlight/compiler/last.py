@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from .waiting import Finder, Parts, Place, position
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .waiting import Position
 
 _ENCLOSING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.comprehension, ast.Delete)
@@ -16,25 +18,30 @@ _LOOKING = frozenset({"super", "__class__"})
 """What looks at the class that its function is in."""
 
 
-def add_last(finder: Finder, body: list[ast.stmt], found: dict[Position, tuple[Parts, ast.stmt]]) -> None:
-    """Add statements at the end that take numbers out, whatever they do."""
+def add_last(
+    finder: Finder,
+    body: list[ast.stmt],
+    found: dict[Position, tuple[Parts, ast.stmt]],
+    takes_within: Callable[[ast.Call], bool],
+) -> None:
+    """Add statements at the end that take numbers out, whatever they do: there, or in what they call."""
     rest, handed = list(body), None
     if isinstance(rest[-1], ast.Return):
         handed = rest[-1].value
         rest.pop()
-    if not _is_handed(handed):
+    if not _is_handed(handed, finder.own):
         return
     numbers = {
         target.id
         for one in body
-        if isinstance(one, ast.Assign) and any(map(_takes_out, ast.walk(one)))
+        if isinstance(one, ast.Assign) and any(map(takes_out, ast.walk(one)))
         for target in one.targets
         if isinstance(target, ast.Name)
     }
     last: list[tuple[ast.stmt, Parts, ast.stmt]] = []
     for statement in reversed(rest):
         parts = Parts()
-        left = _as_it_is(finder, statement, numbers, parts)
+        left = _as_it_is(finder, statement, numbers, parts, takes_within)
         if left is None:
             break
         last.insert(0, (statement, parts, left))
@@ -44,7 +51,13 @@ def add_last(finder: Finder, body: list[ast.stmt], found: dict[Position, tuple[P
         found[position(statement)] = parts, ast.copy_location(left, statement)
 
 
-def _as_it_is(finder: Finder, statement: ast.stmt, numbers: set[str], parts: Parts) -> ast.stmt | None:
+def _as_it_is(
+    finder: Finder,
+    statement: ast.stmt,
+    numbers: set[str],
+    parts: Parts,
+    takes_within: Callable[[ast.Call], bool],
+) -> ast.stmt | None:
     """Return a whole statement that is given its variables, if it has numbers and binds none of them."""
     within = list(ast.walk(statement))
     stored = {one.id for one in within if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
@@ -56,8 +69,13 @@ def _as_it_is(finder: Finder, statement: ast.stmt, numbers: set[str], parts: Par
     names = {one.id for one in within if isinstance(one, ast.Name)}
     encloses = not names.isdisjoint(_LOOKING) or any(isinstance(one, _ENCLOSING) for one in within)
     is_closed = not encloses and not any(finder.scope(name) in ("local", "parameter") for name in stored)
-    takes_out = any(_takes_out(one) or (isinstance(one, ast.Name) and one.id in numbers) for one in within)
-    if not (is_simple and is_closed and takes_out):
+    has_numbers = any(
+        takes_out(one)
+        or (isinstance(one, ast.Name) and one.id in numbers)
+        or (isinstance(one, ast.Call) and takes_within(one))
+        for one in within
+    )
+    if not (is_simple and is_closed and has_numbers):
         return None
     parts.stored.extend((finder.scope(name), name) for name in sorted(stored))
     for one in within:
@@ -81,7 +99,7 @@ class _Given(ast.NodeTransformer):
         return self._parts.give(node, calculates=False) if is_given else node
 
 
-def _takes_out(node: ast.AST) -> bool:
+def takes_out(node: ast.AST) -> bool:
     """Tell whether an expression takes a number out of something, or writes one."""
     match node:
         case ast.Call(func=ast.Attribute(attr="item" | "tolist")) | ast.JoinedStr():
@@ -92,15 +110,20 @@ def _takes_out(node: ast.AST) -> bool:
             return False
 
 
-def _is_handed(node: ast.expr | None) -> bool:
-    """Tell whether what is returned is the same before and after the last statements."""
+def _is_handed(node: ast.expr | None, own: set[str]) -> bool:
+    """Tell whether what is returned is the same before and after the last statements.
+
+    Variables are, if nobody else can write to them.
+    """
     match node:
-        case None | ast.Constant() | ast.Name():
+        case None | ast.Constant():
             return True
+        case ast.Name(id=name):
+            return name in own
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Dict(values=items):
             keys = node.keys if isinstance(node, ast.Dict) else []
             return all(isinstance(key, ast.Constant) for key in keys) and all(
-                _is_handed(item) for item in items
+                _is_handed(item, own) for item in items
             )
         case _:
             return False

@@ -14,7 +14,8 @@ import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._calls.contexts import IN_CONTEXT
-from .effects import number
+from .around import number
+from .waiting import DONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,13 +85,17 @@ class _Code:
         is_float = function.opname == "LOAD_GLOBAL" and function.argval == "float" and "float" not in scope
         return is_float and variable.opname.startswith("LOAD_FAST") and isinstance(variable.argval, str)
 
-    def is_only_returned(self, at: int) -> bool:
-        """Tell whether the result of an instruction is returned, or dropped, and nothing else."""
+    def is_only_returned(self, at: int, is_called: bool) -> bool:
+        """Tell whether the result of an instruction is returned, or dropped, and nothing else.
+
+        A function that is called by one that is recorded may only add it to what is done later.
+        """
         waiting = [_State(at + 1, (True,), frozenset())]
         seen = set(waiting)
         while waiting:
-            following = self._following(waiting.pop())
-            if following is None:
+            following = self._following(state := waiting.pop())
+            leaves = is_called and self.all[state.at].opname == "RETURN_VALUE" and any(state.stack[-1:])
+            if following is None or leaves:
                 return False
             new = [state for state in following if state not in seen]
             seen.update(new)
@@ -125,6 +130,8 @@ class _Code:
             taken = argument + _TAKEN_BESIDE_ARGUMENTS[name]
         if taken is None or argument != _ARGUMENTS.get(name, argument):
             return None
+        if name == "BINARY_OP" and self._is_done_later(state.at + 1):
+            return [*self._on(state.at + 1, stack[:-2], names), *caught]
         stack = [False] * (taken - len(stack)) + stack
         rest, operands = stack[: len(stack) - taken], stack[len(stack) - taken :]
         left = taken + dis.stack_effect(one.opcode, one.arg, jump=False)
@@ -133,6 +140,12 @@ class _Code:
             return None
         rest += [any(operands)] * left
         return [*self._on(state.at + 1, rest, names), *caught]
+
+    def _is_done_later(self, at: int) -> bool:
+        """Tell whether an instruction ends what adds to a list that nobody else looks at."""
+        one = self.all[at]
+        variables = one.argval if isinstance(one.argval, tuple) else (one.argval,)
+        return one.opname.startswith("STORE_FAST") and variables[0] == DONE
 
     def _on(self, at: int, stack: list[bool], names: set[str]) -> list[_State]:
         """Return the state before an instruction; none if the number is nowhere any more."""
@@ -177,8 +190,8 @@ def _code(code: types.CodeType) -> _Code:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_only_returned(code: types.CodeType, at: int) -> bool:
-    return _code(code).is_only_returned(at)
+def _is_only_returned(code: types.CodeType, at: int, is_called: bool) -> bool:
+    return _code(code).is_only_returned(at, is_called)
 
 
 def _layers(function: Any) -> list[types.CodeType | None]:
@@ -189,11 +202,13 @@ def _layers(function: Any) -> list[types.CodeType | None]:
     return [*within, code]
 
 
-def only_returned(function: Any, around: types.CodeType) -> Callable[[], bool]:
+def only_returned(
+    function: Any, around: types.CodeType, within: frozenset[types.CodeType]
+) -> Callable[[], bool]:
     """Return what tells whether the number that is just taken out is only returned by `function`.
 
     That is called by code `around`: whoever stands between the two may do something with what it returns,
-    modes excepted that decorate it.
+    modes excepted that decorate it. Code `within` is called by it, and may add numbers to what is done later.
     """
     layers = [*_layers(function), around]
 
@@ -203,6 +218,9 @@ def only_returned(function: Any, around: types.CodeType) -> Callable[[], bool]:
         if takes_out and frame.f_back is not None:
             frame = frame.f_back
         outer: types.FrameType | None = frame
+        while outer is not None and outer.f_code in within and outer.f_code is not layers[0]:
+            outer = outer.f_back
+        is_called = outer is not frame
         for layer in layers:
             if outer is None or outer.f_code is not layer:
                 return False
@@ -212,7 +230,7 @@ def only_returned(function: Any, around: types.CodeType) -> Callable[[], bool]:
         return (
             code.is_plain
             and (takes_out or code.takes_out(at, frame.f_globals))
-            and _is_only_returned(frame.f_code, at)
+            and _is_only_returned(frame.f_code, at, is_called)
         )
 
     return tells

@@ -76,9 +76,13 @@ class Sight:
     """Goes through objects: collects checks, and the tensors that there are."""
 
     def __init__(
-        self, codes: dict[types.CodeType, dict[str, Any]], apart: dict[int, set[str]] | None = None
+        self,
+        codes: dict[types.CodeType, dict[str, Any]],
+        apart: dict[int, set[str]] | None = None,
+        replaced: frozenset[types.CodeType] = frozenset(),
     ) -> None:
         self.codes = codes
+        self._named = replaced | codes.keys()
         self._apart = apart or {}
         self.attributes: set[str] = set()
         self.checks: list[tuple[Any, ...]] = []
@@ -86,6 +90,7 @@ class Sight:
         self.counting: list[tuple[dict[str, Any], tuple[str, ...]]] = []
         self.seen: dict[int, Any] = {}
         self._waiting: deque[tuple[Any, str]] = deque()
+        self._has_slots: dict[type, bool] = {}
 
     def look(self, roots: Iterator[tuple[Any, str]]) -> None:
         """Go through what code names, then through the roots and all that they hold."""
@@ -221,7 +226,7 @@ class Sight:
                 continue
             self.checks.append(("attribute", cell, "cell_contents", content))
             self._waiting.append((content, name))
-        if not (is_own(code) or is_library(code)) and code not in self.codes:
+        if not (is_own(code) or is_library(code)) and code not in self._named:
             self._code(code, value.__globals__)
 
     def _module(self, value: types.ModuleType, path: str) -> None:
@@ -271,7 +276,9 @@ class Sight:
             return
         if kind.__module__.startswith(("numpy", "pandas", "_io", "io", "threading", "random")):
             raise Unclear(f"it sees {path}, of which {kind.__module__}.{kind.__qualname__} tells too little")
-        if any("__slots__" in vars(base) and vars(base)["__slots__"] for base in kind.__mro__):
+        if kind not in self._has_slots:
+            self._has_slots[kind] = any(vars(base).get("__slots__") for base in kind.__mro__)
+        if self._has_slots[kind]:
             raise Unclear(f"it sees {path}, whose class has slots")
         self.checks.append(("attribute", value, "__class__", kind))
         apart = self._apart.get(id(own), ())
@@ -310,13 +317,15 @@ def look(
     call: tuple[Any, tuple[Any, ...], dict[str, Any]],
     codes: dict[types.CodeType, dict[str, Any]],
     apart: dict[int, set[str]] | None = None,
+    replaced: frozenset[types.CodeType] = frozenset(),
 ) -> Sight:
     """Return what a call of a function sees: tensors, and checks that all is as it is now.
 
-    Of some dictionaries of attributes it does not see those that `apart` names.
+    Of some dictionaries of attributes it does not see those that `apart` names. Code that is `replaced` does
+    not run.
     """
     function, args, kwargs = call
-    sight = Sight(codes, apart)
+    sight = Sight(codes, apart, replaced)
     given = [(value, "an argument") for value in _values([args, kwargs])]
     sight.look(iter([(function, getattr(function, "__name__", "it")), *given]))
     sight.free_rates()

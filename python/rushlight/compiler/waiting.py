@@ -50,6 +50,14 @@ class Place(NamedTuple):
     """Whether something is calculated with what is there."""
 
 
+class Path(NamedTuple):
+    """A variable, and the way from there."""
+
+    root: str
+    scope: str
+    path: tuple[tuple[str, object], ...]
+
+
 class _CannotWait(Exception):
     """A statement has to be done where it stands."""
 
@@ -97,9 +105,10 @@ class Finder:
         }
         count = code.co_argcount + code.co_kwonlyargcount
         self._parameters = set(code.co_varnames[:count]) - stored
-        self.names = {*code.co_varnames, *code.co_cellvars}
+        self.own = {*code.co_varnames} - {*code.co_cellvars}
+        self.names = self.own | {*code.co_cellvars}
         self._waiting = {
-            text for one in ast.walk(node) for text in self._targets(one) if position(one) not in left
+            text for one in ast.walk(node) for text in self.targets(one) if position(one) not in left
         }
 
     def found(self, body: list[ast.stmt]) -> dict[Position, tuple[Parts, ast.stmt]]:
@@ -118,7 +127,7 @@ class Finder:
                     self._left.add(position(statement))
                     continue
                 found[position(statement)] = parts, ast.copy_location(left, statement)
-                written.update(text for one in ast.walk(statement) for text in self._targets(one))
+                written.update(text for one in ast.walk(statement) for text in self.targets(one))
                 if isinstance(statement, ast.If):
                     end = statement.end_lineno or end
             if written >= self._waiting:
@@ -132,7 +141,7 @@ class Finder:
             return "parameter" if name in self._parameters else "local"
         return "free" if name in self._code.co_freevars else "global"
 
-    def _targets(self, statement: ast.AST) -> Iterator[str]:
+    def targets(self, statement: ast.AST) -> Iterator[str]:
         """Yield the variables and attributes that a statement writes to, or to whose elements, as texts."""
         match statement:
             case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
@@ -221,20 +230,27 @@ class Finder:
             case _:
                 raise _CannotWait
 
-    def _path(self, node: ast.expr) -> tuple[str, str, tuple[tuple[str, object], ...]]:
+    def path(self, node: ast.expr) -> Path | None:
+        """Return the path that an expression is, if it is one."""
+        try:
+            return self._path(node)
+        except _CannotWait:
+            return None
+
+    def _path(self, node: ast.expr) -> Path:
         """Return the root of a place, where that is, and the way from there."""
         match node:
             case ast.Name(id=name):
                 if (scope := self.scope(name)) == "local":
                     raise _CannotWait
-                return name, scope, ()
+                return Path(name, scope, ())
             case ast.Attribute(value=value, attr=attr):
                 _is_unmangled(attr)
                 root, scope, path = self._path(value)
-                return root, scope, (*path, ("attribute", attr))
+                return Path(root, scope, (*path, ("attribute", attr)))
             case ast.Subscript(value=value, slice=ast.Constant(value=key)):
                 root, scope, path = self._path(value)
-                return root, scope, (*path, ("item", key))
+                return Path(root, scope, (*path, ("item", key)))
             case _:
                 raise _CannotWait
 

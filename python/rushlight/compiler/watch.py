@@ -5,23 +5,26 @@ from __future__ import annotations
 import functools
 import gc
 import os
-import sys
 import sysconfig
 import types
 import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from .._rushlight import _Watching
 from ..optim import LBFGS, Optimizer
 from ..optim.lr_scheduler import ChainedScheduler, CosineAnnealingWarmRestarts, LRScheduler, SequentialLR
 from ..optim.parameterwise import Parameterwise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+_AGAIN, _KNOWN, _OWN, _ALL = range(4)
+"""What is said of what was seen: it is shown again, is known, or with all that it calls; all is shown."""
 
 _PURE_MODULES = """
     math cmath operator _operator itertools _functools _collections _abc _weakref _bisect _heapq _typing
@@ -51,7 +54,8 @@ def is_library(code: types.CodeType) -> bool:
 class Watch:
     """Takes note of the code that runs on this thread, and of calls that do more than compute."""
 
-    def __init__(self) -> None:
+    def __init__(self, enters: Callable[[types.FrameType], None] | None = None) -> None:
+        self._enters = enters
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
         self.unclear: str | None = None
         self.unclear_at: set[frozenset[tuple[types.CodeType, int]]] = set()
@@ -64,15 +68,16 @@ class Watch:
         # What the collector would run is somebody else's: it waits.
         self._collects = gc.isenabled()
         gc.disable()
-        sys.setprofile(self._see)
+        _Watching(self._see).begin()
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)
+        _Watching.end()
         if self._collects:
             gc.enable()
 
-    def _see(self, frame: types.FrameType, event: str, arg: Any) -> None:
+    def _see(self, frame: types.FrameType, event: str, arg: Any) -> int:
+        """Judge what runs; say what is to be shown from now on."""
         code = frame.f_code
         if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen"):
             # What is imported meanwhile is there the next time.
@@ -84,15 +89,31 @@ class Watch:
             if event == "return" and frame is self._stepping:
                 self._stepping = None
         elif event == "call":
-            if code in counting():
-                self._count(frame)
-            elif not _is_trusted(frame):
-                self.codes[code] = frame.f_globals
-        elif event == "c_call" and not _is_pure(arg) and not _is_trusted(frame):
-            name = getattr(arg, "__qualname__", repr(arg))
-            place = f"{os.path.basename(code.co_filename)}:{frame.f_lineno}"
-            self.unclear = self.unclear or f"{name}() is called at {place}"
-            self.unclear_at.add(frozenset(_lines(frame)))
+            return self._enter(frame)
+        elif event == "c_call":
+            if _is_pure(arg):
+                return _KNOWN
+            if not _is_trusted(frame):
+                name = getattr(arg, "__qualname__", repr(arg))
+                place = f"{os.path.basename(code.co_filename)}:{frame.f_lineno}"
+                self.unclear = self.unclear or f"{name}() is called at {place}"
+                self.unclear_at.add(frozenset(_lines(frame)))
+        return _ALL if self._imports or self._stepping is not None else _AGAIN
+
+    def _enter(self, frame: types.FrameType) -> int:
+        """Take note of code that begins to run."""
+        code = frame.f_code
+        if code in counting():
+            self._count(frame)
+            return _AGAIN if self._stepping is None else _ALL
+        if is_own(code):
+            return _OWN
+        if self._enters is not None:
+            self._enters(frame)
+        if not _is_trusted(frame):
+            self.codes[code] = frame.f_globals
+        # Python's own code is whose who has called it.
+        return _AGAIN if is_library(code) or self._enters is not None else _KNOWN
 
     def _count(self, frame: types.FrameType) -> None:
         """Take note of a schedule that steps, which is called each time, and of what steps after that."""
@@ -136,8 +157,6 @@ def _is_trusted(frame: types.FrameType | None) -> bool:
 
 def _is_pure(function: Any) -> bool:
     """Tell whether a compiled function does nothing but compute, or is seen by the engine."""
-    if function == sys.setprofile:
-        return True
     owner = getattr(function, "__self__", None)
     module = getattr(function, "__module__", None) or ""
     if owner is None or isinstance(owner, types.ModuleType):

@@ -21,7 +21,7 @@ use crate::dispatch::modes::plain::{Portable, Ready, What};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::following::{self, Following, Known, Leak, Origin, Place};
+use crate::graph::following::{self, Following, Known, Leak, Note, Origin, Place};
 use crate::graph::tangents::live;
 use crate::graph::{Attributes, mode};
 use crate::ops::creation::copy;
@@ -86,7 +86,7 @@ pub enum Event {
     /// A write was counted.
     Wrote(Place),
     /// An operation was computed.
-    Computed(Computed),
+    Computed(Box<Computed>),
     /// What follows is backward, which was given these gradients, and none for some outputs.
     Backward(SmallVec<[Option<Place>; 2]>),
 }
@@ -152,12 +152,15 @@ pub fn is_on() -> bool {
 
 /// Writes down what was noted elsewhere since.
 fn note(log: &mut Log) {
-    let notes = following::notes();
-    for &born in &notes.births {
-        log.filled.retain(|filled| filled.place.block != born);
-    }
-    log.events.extend(notes.births.into_iter().map(Event::Born));
-    log.events.extend(notes.writes.into_iter().map(Event::Wrote));
+    following::notes(|noted| {
+        log.events.push(match noted {
+            Note::Born(born) => {
+                log.filled.retain(|filled| filled.place.block != born);
+                Event::Born(born)
+            }
+            Note::Wrote(place) => Event::Wrote(place),
+        });
+    });
 }
 
 /// Runs what computes an operation, and writes it down.
@@ -196,7 +199,7 @@ pub(super) fn computed(operation: &Operation, compute: impl FnOnce() -> Result<O
     };
     LOG.with_borrow_mut(|log| {
         note(log);
-        log.events.push(Event::Computed(computed));
+        log.events.push(Event::Computed(Box::new(computed)));
     });
     Ok(outputs)
 }

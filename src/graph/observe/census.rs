@@ -11,10 +11,8 @@
 //! What is not known about counts as being outside, so that nothing is ever taken for a circle that is
 //! not. A run of the engine on another thread holds its roots from outside as long as it lasts.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use crate::graph::node::{NodeId, NodeRef};
+use crate::graph::observe::spread::SpreadMap;
 use crate::graph::references::Holding;
 use crate::tensor::Tensor;
 
@@ -68,7 +66,7 @@ pub struct Census {
     /// Of which members it is known what they hold.
     walked: usize,
     held: Vec<u32>,
-    places: HashMap<Key, u32, BuildHasherDefault<Mixer>>,
+    places: SpreadMap<Key, u32>,
 }
 
 impl Census {
@@ -195,35 +193,5 @@ impl Census {
             }
         }
         outside
-    }
-}
-
-/// Spreads numbers that are close to each other: the keys come from the engine itself.
-#[derive(Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(u64::from(number));
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.write_u64(number as u64);
-    }
-
-    fn write_isize(&mut self, number: isize) {
-        self.write_u64(number as u64);
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }

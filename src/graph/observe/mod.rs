@@ -5,4 +5,5 @@ pub mod anomaly;
 pub mod census;
 pub mod detach_site;
 pub mod profile;
+pub mod spread;
 pub mod writes;
