@@ -1,6 +1,9 @@
 //! Factors that a rule computes from values and that are constants for derivatives of higher order: masks, which
 //! elements were chosen. They have no history.
 
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::direct::misfit;
+use crate::dispatch::modes::plain::{Portable, Row, plain};
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Numbers, Value};
 use crate::dispatch::{batch, binary, unary};
@@ -9,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::kernels::vector::Function;
 use crate::ops::creation::copy;
 use crate::tensor::Tensor;
+use smallvec::smallvec;
 
 /// What a function makes of a tensor that has samples, or that somebody watches; nothing of others.
 fn unusual(
@@ -48,6 +52,46 @@ pub(crate) fn evaluate(x: &Tensor, f: impl Function<0> + 'static) -> Result<Tens
     copy::converted_in_order(&y, x.dtype).map(Tensor::from_array)
 }
 
+/// One where elements of two tensors are equal, else zero, in the type of the first; with `nan`, what is not a number is
+/// equal to what is not one.
+pub(crate) fn equal(a: &Tensor, b: &Tensor, nan: bool) -> Result<Tensor> {
+    if let Some(y) = batch::both(a, b, |a, b| equal(a, b, nan)) {
+        return y;
+    }
+    if (recording::is_on() || a.is_subclassed() || b.is_subclassed())
+        && let Some(y) = intercept::of_value("fixed_equal", &[a.into(), b.into()], Equal { nan })
+    {
+        return y;
+    }
+    Equal { nan }.of(a, b)
+}
+
+/// `equal` as a recorded operation.
+#[derive(Clone, Copy)]
+struct Equal {
+    nan: bool,
+}
+
+impl Equal {
+    fn of(self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        pairs(a, b, move |a, b| f64::from(u8::from(a == b || self.nan && a.is_nan() && b.is_nan())))
+    }
+}
+
+impl Portable for Equal {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let [a, b] = intercept::tensors(operands)[..] else { return Err(misfit()) };
+        Ok(smallvec![self.of(a, b)?])
+    }
+}
+
+plain! {
+    struct Equal { nan }
+}
+
+/// How these are written as plain data.
+pub(crate) const ROWS: &[Row] = &[Row::of::<Equal>("equal elements")];
+
 /// `f` of every pair of elements, broadcast, in the type of the first tensor.
 pub(crate) fn zip(
     a: &Tensor,
@@ -67,6 +111,15 @@ pub(crate) fn zip(
     {
         return y;
     }
+    pairs(a, b, f)
+}
+
+/// `zip` of tensors that nobody watches.
+fn pairs(
+    a: &Tensor,
+    b: &Tensor,
+    f: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static,
+) -> Result<Tensor> {
     let (dtype, a, b) = (a.dtype(), Numbers::Array(a.array()), Numbers::Array(b.array()));
     let y = dispatch!(float dtype.wide(), T => {
         binary::combine::<T, T>(&a, &b, move |a, b| T::from_f64(f(a.to_f64(), b.to_f64())))?

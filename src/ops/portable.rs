@@ -19,6 +19,7 @@ pub fn row_of(what: &What) -> Option<&'static Row> {
 }
 
 const ROWS: &[&[Row]] = &[
+    crate::dispatch::fixed::ROWS,
     creation::cast::ROWS,
     geometry::join::ROWS,
     geometry::join::diagonal::ROWS,

@@ -32,8 +32,8 @@ EXPRESSIONS = [
     "F.pad(x[None], (2, 1), mode='replicate'), F.glu(torch.cat([x, x], 1)), F.elu(x), F.celu(x), F.selu(x)",
     "F.prelu(x, torch.tensor([0.3]))",
     "x // 0.3, torch.div(x, 0.3, rounding_mode='trunc')",
-    f"torch.linalg.inv({SQUARE}), torch.linalg.cholesky({SQUARE}), torch.linalg.det({SQUARE})",
-    f"torch.linalg.solve({SQUARE}, x), torch.matrix_exp(0.1 * {SQUARE})",
+    f"torch.linalg.inv_ex({SQUARE})[0], torch.linalg.cholesky_ex({SQUARE})[0], torch.linalg.det({SQUARE})",
+    f"torch.linalg.solve_ex({SQUARE}, x)[0], torch.matrix_exp(0.1 * {SQUARE})",
     f"torch.linalg.solve_triangular({SQUARE}, x, upper=True)",
     "F.softmax(x.masked_fill(torch.ones(4, 3).tril() == 0, float('-inf')), -1)",
 ]

@@ -338,7 +338,21 @@ fn bit_not(x: &Tensor) -> Result<Tensor> {
 plain! {
     struct Logic { neither, first, second, both }
     struct Not {}
+    struct BitAnd {}
+    struct BitOr {}
+    struct BitXor {}
+    struct BitNot {}
 }
 
 /// How these are written as plain data.
-pub const ROWS: &[Row] = &[Row::of::<Logic>("logic"), Row::of::<Not>("logical_not")];
+pub const ROWS: &[Row] = &[
+    Row::of::<Logic>("logic"),
+    Row::of::<Not>("logical_not"),
+    binary::portable::row::<BitAnd>("bitwise_and"),
+    binary::portable::row_of_write::<BitAnd>("bitwise_and_"),
+    binary::portable::row::<BitOr>("bitwise_or"),
+    binary::portable::row_of_write::<BitOr>("bitwise_or_"),
+    binary::portable::row::<BitXor>("bitwise_xor"),
+    binary::portable::row_of_write::<BitXor>("bitwise_xor_"),
+    unary::portable::row::<BitNot>("bitwise_not"),
+];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dispatch::apply;
 use crate::dispatch::apply::portable;
-use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
+use crate::dispatch::modes::plain::{Plain, Reader, Row, damaged};
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, UnbatchedTarget};
 use crate::schema::{both, method, receiver, warn_repeated};
 use smallvec::{SmallVec, smallvec};
@@ -304,8 +304,19 @@ const MASKED_OVER: OutPolicy =
         if given.tensors.len() < 2 { UnbatchedTarget::Arithmetic } else { UnbatchedTarget::Fallback }
     });
 
-plain! {
-    struct Fill { mask, value }
+/// The mask is an operand: what is read has none yet. The value is one number.
+impl Plain for Fill {
+    fn write(&self, to: &mut Vec<u8>) {
+        let mut number = None;
+        self.value.array().each_number(&mut |value| number = Some(value));
+        (self.value.dtype(), number).write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Fill> {
+        let (dtype, number) = <(DType, Option<Scalar>)>::read(from)?;
+        let number = number.ok_or_else(|| damaged("there is nothing to fill in"))?;
+        Ok(Fill { mask: Plain::read(from)?, value: create::full(&[], number, dtype)? })
+    }
 }
 
 /// The condition is an operand: what is read has none yet.

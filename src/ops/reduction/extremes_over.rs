@@ -75,8 +75,7 @@ fn hits(over: &Over, x: &Tensor, y: &Tensor, nan: bool) -> Result<(Tensor, Tenso
     let _off = mode::GradModeGuard::off();
     let shape = x.layout();
     let chosen = over.aligned(y, shape.shape())?;
-    let hit = move |x: f64, y: f64| f64::from(u8::from(x == y || nan && x.is_nan() && y.is_nan()));
-    let hits = fixed::zip(x, &chosen, hit)?;
+    let hits = fixed::equal(x, &chosen, nan)?;
     let counts = over.sum(&hits)?;
     Ok((hits, counts))
 }

@@ -48,9 +48,7 @@ impl VectorNorm {
         if p.is_infinite() {
             // Which elements they are does not change.
             let _off = mode::GradModeGuard::off();
-            let magnitude = if x.dtype().is_complex() { abs(&x)? } else { x.clone() };
-            let hit = |x: f64, y: f64| f64::from(u8::from(x.abs() == y || x.is_nan() && y.is_nan()));
-            let hits = fixed::zip(&magnitude, &y, hit)?;
+            let hits = fixed::equal(&abs(&x)?, &y, true)?;
             let count = self.over.aligned(&self.over.sum(&hits)?, shape.shape())?;
             drop(_off);
             return mul(&sgn(&x)?, &mul(&div(&g, &count)?, &hits)?);

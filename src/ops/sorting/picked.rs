@@ -34,7 +34,7 @@ use crate::tensor::{Array, Tensor};
 #[derive(Clone, Copy)]
 enum Pick {
     /// All, in order.
-    Sorted { descending: bool },
+    Sorted { descending: bool, stable: bool },
     /// The most extreme ones, the most extreme first.
     Top { count: usize, greatest: bool },
     /// The one with this rank, counted from 0 for the least (`kthvalue`).
@@ -58,7 +58,6 @@ struct Picked {
     given: i64,
     /// Whether the dimension is reduced.
     reduces: bool,
-    name: &'static str,
 }
 
 /// Where the picked elements are, in a tensor of at least one dimension.
@@ -73,7 +72,7 @@ fn places<T: Ordered>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
     let mut index = Array::uninit_shape(&shape, DType::Int64)?;
     let (view, out) = (x.view::<T>(), index.fresh());
     match pick {
-        Pick::Sorted { descending } => sort::argsort(view, dim, length, descending, out),
+        Pick::Sorted { descending, .. } => sort::argsort(view, dim, length, descending, out),
         Pick::Top { count, greatest } => sort::argsort(view, dim, count, greatest, out),
         Pick::Nth(rank) => sort::arg_ranked(view, dim, |_| rank, out),
         Pick::Middle { numbers_only: false } => {
@@ -153,7 +152,17 @@ impl Op for Picked {
     const SAVED: &'static [&'static str] = &["indices", "self"];
 
     fn name(&self) -> &'static str {
-        self.name
+        match self.pick {
+            Pick::Sorted { stable: false, .. } => "SortBackward0",
+            Pick::Sorted { stable: true, .. } => "SortBackward1",
+            Pick::Top { .. } => "TopkBackward0",
+            Pick::Nth(_) => "KthvalueBackward0",
+            Pick::Middle { numbers_only: false } => "MedianBackward1",
+            Pick::Middle { numbers_only: true } => "NanmedianBackward1",
+            Pick::MostFrequent => "ModeBackward0",
+            Pick::Running { greatest: true } => "CummaxBackward0",
+            Pick::Running { greatest: false } => "CumminBackward0",
+        }
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
@@ -252,14 +261,14 @@ impl Op for Picked {
 
 /// The element in the middle of a row of numbers.
 pub(crate) fn middle(row: &Array, numbers_only: bool) -> Result<Array> {
-    let (pick, name) = (Pick::Middle { numbers_only }, "MedianBackward1");
-    let picked = Picked { pick, dim: 0, given: 0, reduces: true, name };
+    let pick = Pick::Middle { numbers_only };
+    let picked = Picked { pick, dim: 0, given: 0, reduces: true };
     Ok(picked.forward(std::slice::from_ref(row))?.swap_remove(0))
 }
 
-fn run(x: &Tensor, pick: Pick, given: i64, reduces: bool, name: &'static str) -> Result<(Tensor, Tensor)> {
+fn run(x: &Tensor, pick: Pick, given: i64, reduces: bool) -> Result<(Tensor, Tensor)> {
     let dim = shape::normalize_dim(given, x.ndim())?;
-    let mut outputs = apply(Picked { pick, dim, given, reduces, name }, &[x])?;
+    let mut outputs = apply(Picked { pick, dim, given, reduces }, &[x])?;
     match (outputs.pop(), outputs.pop()) {
         (Some(index), Some(values)) => Ok((values, index)),
         _ => unreachable!("the operation has two outputs"),
@@ -268,12 +277,12 @@ fn run(x: &Tensor, pick: Pick, given: i64, reduces: bool, name: &'static str) ->
 
 /// The elements in order along a dimension, and where they were. Equal ones keep their order.
 pub fn sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    run(x, Pick::Sorted { descending }, dim, false, "SortBackward0")
+    run(x, Pick::Sorted { descending, stable: false }, dim, false)
 }
 
 /// `sort` where that equal ones keep their order was asked for.
 pub fn stable_sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    run(x, Pick::Sorted { descending }, dim, false, "SortBackward1")
+    run(x, Pick::Sorted { descending, stable: true }, dim, false)
 }
 
 /// The greatest or least elements along a dimension, the most extreme first, and where they were.
@@ -287,7 +296,7 @@ pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor,
     }
     // A number alone is the answer even to the question for none.
     let count = if x.ndim() == 0 { 1 } else { count };
-    run(x, Pick::Top { count: count as usize, greatest }, dim, false, "TopkBackward0")
+    run(x, Pick::Top { count: count as usize, greatest }, dim, false)
 }
 
 /// The dimension to go along; without elements, every one will do.
@@ -317,7 +326,7 @@ pub fn kthvalue(x: &Tensor, count: i64, dim: i64, keepdim: bool) -> Result<(Tens
     if x.dtype() == DType::Bool && x.ndim() > 0 {
         return Err(Error::NotImplementedFor { operation: "kthvalue_cpu", dtype: x.dtype() }.into());
     }
-    run(x, Pick::Nth(count as usize - 1), dim, !keepdim, "KthvalueBackward0")
+    run(x, Pick::Nth(count as usize - 1), dim, !keepdim)
 }
 
 /// The element in the middle along a dimension, and where it was.
@@ -326,26 +335,25 @@ pub fn median(x: &Tensor, dim: i64, keepdim: bool, numbers_only: bool) -> Result
     if x.dtype() == DType::Bool || x.dtype().is_complex() {
         return Err(Error::NotImplementedFor { operation: "median_out", dtype: x.dtype() }.into());
     }
-    let name = if numbers_only { "NanmedianBackward1" } else { "MedianBackward1" };
-    run(x, Pick::Middle { numbers_only }, dim, !keepdim, name)
+    run(x, Pick::Middle { numbers_only }, dim, !keepdim)
 }
 
 /// The most frequent element along a dimension, and where it was last.
 pub fn mode(x: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
     reduced(x, dim, "mode")?;
-    run(x, Pick::MostFrequent, dim, !keepdim, "ModeBackward0")
+    run(x, Pick::MostFrequent, dim, !keepdim)
 }
 
 /// The greatest elements so far along a dimension, and where they were.
 pub fn cummax(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     let dim = whichever(x, dim, "cummax")?;
-    run(x, Pick::Running { greatest: true }, dim, false, "CummaxBackward0")
+    run(x, Pick::Running { greatest: true }, dim, false)
 }
 
 /// The least elements so far along a dimension, and where they were.
 pub fn cummin(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     let dim = whichever(x, dim, "cummin")?;
-    run(x, Pick::Running { greatest: false }, dim, false, "CumminBackward0")
+    run(x, Pick::Running { greatest: false }, dim, false)
 }
 
 /// The elements of a dimension that the indices of another tensor name, both broadcast.
@@ -382,13 +390,13 @@ pub fn take_along_dim(x: &Tensor, index: &Tensor, dim: Option<i64>) -> Result<Te
 }
 
 plain! {
-    struct Picked { pick, dim, given, reduces, name }
+    struct Picked { pick, dim, given, reduces }
 }
 
 impl Plain for Pick {
     fn write(&self, to: &mut Vec<u8>) {
         match *self {
-            Pick::Sorted { descending } => (0u8, descending).write(to),
+            Pick::Sorted { descending, stable } => (0u8, (descending, stable)).write(to),
             Pick::Top { count, greatest } => (1u8, (count, greatest)).write(to),
             Pick::Nth(rank) => (2u8, rank).write(to),
             Pick::Middle { numbers_only } => (3u8, numbers_only).write(to),
@@ -399,7 +407,7 @@ impl Plain for Pick {
 
     fn read(from: &mut Reader<'_>) -> Result<Pick> {
         Ok(match u8::read(from)? {
-            0 => Pick::Sorted { descending: bool::read(from)? },
+            0 => Pick::Sorted { descending: bool::read(from)?, stable: bool::read(from)? },
             1 => Pick::Top { count: usize::read(from)?, greatest: bool::read(from)? },
             2 => Pick::Nth(usize::read(from)?),
             3 => Pick::Middle { numbers_only: bool::read(from)? },
