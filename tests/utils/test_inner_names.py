@@ -88,7 +88,17 @@ def test_operators_are_tagged():
 
 @pytest.mark.parametrize(
     "name",
-    "nonzero argwhere masked_select bincount _unique2 unique_dim unique_consecutive one_hot _ctc_loss".split(),
+    [
+        "nonzero",
+        "argwhere",
+        "masked_select",
+        "bincount",
+        "_unique2",
+        "unique_dim",
+        "unique_consecutive",
+        "one_hot",
+        "_ctc_loss",
+    ],
 )
 def test_operators_whose_shape_depends_on_numbers_are_tagged(name):
     assert torch.Tag.dynamic_output_shape in getattr(torch.ops.aten, name).default.tags

@@ -195,7 +195,7 @@ def function_of(operator: OpOverload) -> Callable[..., Any]:
         # Beside what it computes, the last room knows names of what is not computed.
         found = found or vars(torch._C._nn).get(name) or _apart(name)
     if found is None:
-        from ._compat._decomp import decomposition_table
+        from .._compat._decomp import decomposition_table
 
         found = decomposition_table.get(operator)
     if found is not None:
