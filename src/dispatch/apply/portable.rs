@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Op, Outputs, Overwrite, apart, memory};
+use super::{Op, Outputs, Overwrite, apart};
 use crate::dispatch::direct::Direct;
+use crate::dispatch::erased::AnyOp;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::modes::plain::{Plain, Portable, Row, What, damaged, plain};
 use crate::dispatch::operand::Value;
@@ -39,20 +40,27 @@ pub(crate) const fn row_of_write<O: Overwrite + Plain>(name: &'static str) -> Ro
     Row::of::<Written<O>>(name)
 }
 
-/// Inputs and what is held among operands, with the operation that holds it.
-fn split<'a, O: Op>(op: &O, count: usize, operands: &'a [Value]) -> Result<(O, SmallVec<[&'a Tensor; 3]>)> {
+/// Inputs, of which there are so many, and what is held among operands, as much as there is.
+fn split<'a>(count: usize, held: usize, operands: &'a [Value]) -> Result<(Inputs<'a>, Vec<Tensor>)> {
     let mut inputs = intercept::tensors(operands);
-    if inputs.len() < count || inputs.len() - count != op.held().len() {
+    if inputs.len() < count || inputs.len() - count != held {
         return Err(damaged("an operation has another number of operands"));
     }
-    let held: Vec<Tensor> = inputs.drain(count..).map(Tensor::clone).collect();
-    Ok((if held.is_empty() { op.clone() } else { op.with_held(&held)? }, inputs))
+    let held = inputs.drain(count..).map(Tensor::clone).collect();
+    Ok((inputs, held))
+}
+
+type Inputs<'a> = SmallVec<[&'a Tensor; 3]>;
+
+/// Computes an operation of any type: that of each is compiled for other reasons already.
+fn compute(op: &dyn AnyOp, count: usize, operands: &[Value]) -> Result<Outputs> {
+    let (inputs, held) = split(count, op.held().len(), operands)?;
+    if held.is_empty() { op.compute(&inputs) } else { op.with_held(&held)?.compute(&inputs) }
 }
 
 impl<O: Op + Plain> Portable for Computed<O> {
     fn compute(&self, operands: &[Value]) -> Result<Outputs> {
-        let (op, inputs) = split(&self.0, self.1, operands)?;
-        super::compute(&op, &inputs, &mut memory(&inputs))
+        compute(&self.0, self.1, operands)
     }
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
@@ -64,7 +72,8 @@ impl<O: Overwrite + Plain> Portable for Written<O> {
     const TARGETS: usize = 1;
 
     fn compute(&self, operands: &[Value]) -> Result<Outputs> {
-        let (op, inputs) = split(&self.0, self.1, operands)?;
+        let (inputs, held) = split(self.1, self.0.held().len(), operands)?;
+        let op = if held.is_empty() { self.0.clone() } else { self.0.with_held(&held)? };
         let Some(target) = inputs.first() else { return Err(damaged("a write has no target")) };
         let target = target.array();
         stored::overwrite(&op, &target, &apart(&target, &inputs)?)?;

@@ -206,7 +206,9 @@ fn each_matrix<V, T>(
     }
 }
 
-/// Moves row by row. How the elements of a row lie is the same for all of them, so it is looked at once.
+/// Moves row by row. How the elements of a row lie is the same for all of them, so it is looked at once. Not inlined:
+/// what moves elements of one size is one function then, whatever they are.
+#[inline(never)]
 fn move_rows<V: Send, T: Copy + Sync>(
     mut out: ArrayViewMut2<'_, V>,
     a: ArrayView2<'_, T>,

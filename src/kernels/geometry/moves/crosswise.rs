@@ -20,6 +20,7 @@ const BLOCK: usize = 8;
 type Block<T> = [[T; BLOCK]; BLOCK];
 
 /// Writes a matrix whose columns lie in order to one whose rows do.
+#[inline(never)]
 pub(super) fn turn<V: Send, T: Copy + 'static>(
     mut out: ArrayViewMut2<'_, V>,
     a: ArrayView2<'_, T>,
