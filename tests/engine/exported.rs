@@ -1,4 +1,4 @@
-//! Programs from files, run without the host that wrote them: `tests/compile/test_export.py` looks at what they compute.
+//! Programs from files, run without the host that wrote them: `tests/compile/files/test_export.py` looks at what they compute.
 
 use std::process::Command;
 

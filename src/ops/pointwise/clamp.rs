@@ -2,11 +2,10 @@
 
 mod directly;
 mod entries;
+mod portable;
 
 use std::sync::Arc;
 
-use crate::dispatch::apply::portable;
-use crate::dispatch::modes::plain::{Plain, Reader, Row, damaged, plain};
 use crate::ops;
 use smallvec::{SmallVec, smallvec};
 
@@ -27,6 +26,7 @@ use crate::tensor::{Array, Tensor};
 
 use directly::Between;
 pub use entries::ENTRIES;
+pub use portable::ROWS;
 
 /// A bound of `clamp`.
 #[derive(Clone, Copy)]
@@ -419,33 +419,3 @@ pub fn clamp_max_<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<()> {
     let max = max.into();
     in_place_of(x, [None, Some(max)], |x, [_, own]| clamp_max(x, own.unwrap_or(max)))
 }
-
-plain! {
-    struct Clamp { min, max, dtype, caller }
-}
-
-plain! {
-    enum Caller { Clamp, ClampMin, ClampMax }
-}
-
-impl Plain for Bound {
-    fn write(&self, to: &mut Vec<u8>) {
-        match self {
-            Bound::None => 0u8.write(to),
-            Bound::Number(number) => (1u8, *number).write(to),
-            Bound::Tensor(place) => (2u8, *place).write(to),
-        }
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Bound> {
-        match u8::read(from)? {
-            0 => Ok(Bound::None),
-            1 => Scalar::read(from).map(Bound::Number),
-            2 => usize::read(from).map(Bound::Tensor),
-            _ => Err(damaged("a bound is of no kind")),
-        }
-    }
-}
-
-/// How these are written as plain data.
-pub const ROWS: &[Row] = &[portable::row::<Clamp>("clamp")];

@@ -12,6 +12,7 @@
 //! cannot find out, parameters that no operation would have, fails where the operation is computed: as an error of a run,
 //! also where it would be a failure of the engine itself.
 
+mod quiet;
 mod read;
 mod write;
 
@@ -21,6 +22,7 @@ use super::{Number, Program};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
+use quiet::Quiet;
 
 pub use write::Written;
 
@@ -138,6 +140,7 @@ impl Session {
 
 /// What comes of something that a file had a say in, which may have said anything.
 fn guarded<T>(what: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _quiet = Quiet::begin();
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(diverged(what)))
 }
 
