@@ -84,6 +84,10 @@ def test_the_gradient_of_choosing_a_class():
     torch.testing.assert_close(found, torch.autograd.grad(expected, x, grad)[0])
 
 
+def decomposed_layer(*args):
+    return torch._decomp.decompositions.native_layer_norm_backward(*args)
+
+
 def test_the_gradients_of_layers():
     x, weight, bias = (drawn(*shape, seed=seed) for seed, shape in enumerate([(2, 3), (3,), (3,)]))
     tensors = [one.requires_grad_() for one in (x, weight, bias)]
@@ -92,6 +96,10 @@ def test_the_gradients_of_layers():
     found = aten.native_layer_norm_backward(grad, x, [3], mean, rstd, weight, bias, [True, True, True])
     expected = torch.autograd.grad(F.layer_norm(x, [3], weight, bias), tensors, grad)
     torch.testing.assert_close(found, expected)
+    # Without dimensions in front nothing is summed over them.
+    decomposed = decomposed_layer(grad[0], x[0], [3], mean[0], rstd[0], weight, bias, [True, True, True])
+    expected = torch.autograd.grad(F.layer_norm(x[0], [3], weight, bias), tensors, grad[0])
+    torch.testing.assert_close(decomposed, (expected[0][0], *expected[1:]))
     image, kernel, grad = drawn(1, 2, 4, 4), drawn(3, 2, 2, 2, seed=1), drawn(1, 3, 3, 3, seed=2)
     rest = ([1, 1], [0, 0], [1, 1], False, [0, 0], 1)
     of_image, of_kernel, of_bias = aten.convolution_backward(

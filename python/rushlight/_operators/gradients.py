@@ -15,7 +15,7 @@ from . import package
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["GRADIENTS"]
+__all__ = ["GRADIENTS", "layer_norm"]
 
 _REDUCTIONS = ("none", "mean", "sum")
 
@@ -88,9 +88,9 @@ def _nll_loss(
     return _of("nll_loss")(grad, x, target, weight, **options)
 
 
-def _layer_norm(
-    grad: Tensor,
-    x: Tensor,
+def layer_norm(
+    grad_out: Tensor,
+    input: Tensor,
     normalized_shape: Sequence[int],
     mean: Tensor,
     rstd: Tensor,
@@ -98,15 +98,16 @@ def _layer_norm(
     bias: Tensor | None,
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:
+    """Return the gradients of the input, the weight and the bias, as many as are asked for and there."""
     inner = tuple(range(-len(normalized_shape), 0))
-    outer = tuple(range(x.ndim - len(normalized_shape)))
-    scaled = (x - mean) * rstd
-    weighted = grad if weight is None else grad * weight
+    outer = tuple(range(input.ndim - len(normalized_shape)))
+    scaled = (input - mean) * rstd
+    weighted = grad_out if weight is None else grad_out * weight
     along = (weighted * scaled).mean(inner, keepdim=True)
     found: tuple[Callable[[], Tensor], ...] = (
         lambda: rstd * (weighted - weighted.mean(inner, keepdim=True) - scaled * along),
-        lambda: _summed(grad * scaled, outer),
-        lambda: _summed(grad, outer),
+        lambda: _summed(grad_out * scaled, outer),
+        lambda: _summed(grad_out, outer),
     )
     wanted = (output_mask[0], output_mask[1] and weight is not None, output_mask[2] and bias is not None)
     return tuple(made() if is_wanted else None for made, is_wanted in zip(found, wanted, strict=True))
@@ -195,7 +196,7 @@ GRADIENTS: dict[str, Callable[..., Any]] = {
     "max_pool3d_with_indices_backward": _of_max_pool(3),
     "mish_backward": _of("mish"),
     "mse_loss_backward": _of_loss("mse_loss"),
-    "native_layer_norm_backward": _layer_norm,
+    "native_layer_norm_backward": layer_norm,
     "nll_loss_backward": _nll_loss,
     **{f"reflection_pad{dims}d_backward": _of_padding("reflect") for dims in (1, 2, 3)},
     **{f"replication_pad{dims}d_backward": _of_padding("replicate") for dims in (1, 2, 3)},

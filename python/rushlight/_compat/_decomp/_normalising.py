@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import _rushlight as native
+from ..._operators.gradients import layer_norm
 from ..._rushlight import Tensor
 from ._table import aten, in_float, register_decomposition
 
@@ -82,30 +83,4 @@ def _of_channels(one: Tensor, ndim: int) -> Tensor:
     return native.reshape(one, [1, -1, *[1] * (ndim - 2)])
 
 
-@register_decomposition(aten.native_layer_norm_backward)
-@in_float
-def native_layer_norm_backward(
-    grad_out: Tensor,
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    mean: Tensor,
-    rstd: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    output_mask: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    inner = list(range(input.ndim - len(normalized_shape), input.ndim))
-    outer = list(range(input.ndim - len(normalized_shape)))
-    normal = (input - mean) * rstd
-    scaled = grad_out if weight is None else grad_out * weight
-    count = 1
-    for size in normalized_shape:
-        count *= size
-    slope = (
-        scaled * count - native.sum(scaled, inner, True) - normal * native.sum(scaled * normal, inner, True)
-    )
-    return (
-        rstd / count * slope if output_mask[0] else None,
-        native.sum(grad_out * normal, outer) if output_mask[1] and weight is not None else None,
-        native.sum(grad_out, outer) if output_mask[2] and bias is not None else None,
-    )
+native_layer_norm_backward = register_decomposition(aten.native_layer_norm_backward)(in_float(layer_norm))
