@@ -3,12 +3,13 @@
 
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::misfit;
+use crate::dispatch::modes::intercept;
 use crate::dispatch::modes::plain::{Portable, Row, plain};
-use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Numbers, Value};
 use crate::dispatch::{batch, binary, unary};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
+use crate::graph::mode;
 use crate::kernels::vector::Function;
 use crate::ops::creation::copy;
 use crate::tensor::Tensor;
@@ -21,9 +22,10 @@ fn unusual(
     again: impl Fn(&Tensor) -> Result<Tensor> + Copy + Send + Sync + 'static,
 ) -> Option<Result<Tensor>> {
     batch::unary(x, again).or_else(|| {
-        (recording::is_on() || x.is_subclassed()).then(|| {
-            intercept::of_subclass(name, &[x.into()], move |operands| again(intercept::first(operands)))
-        })?
+        if !mode::special() {
+            return None;
+        }
+        intercept::of_subclass(name, &[x.into()], move |operands| again(intercept::first(operands)))
     })
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn equal(a: &Tensor, b: &Tensor, nan: bool) -> Result<Tensor> {
     if let Some(y) = batch::both(a, b, |a, b| equal(a, b, nan)) {
         return y;
     }
-    if (recording::is_on() || a.is_subclassed() || b.is_subclassed())
+    if mode::special()
         && let Some(y) = intercept::of_value("fixed_equal", &[a.into(), b.into()], Equal { nan })
     {
         return y;
@@ -105,7 +107,7 @@ pub(crate) fn zip(
         [Value::Tensor(a), Value::Tensor(b)] => zip(a, b, f),
         _ => unreachable!("both are tensors"),
     };
-    if (recording::is_on() || a.is_subclassed() || b.is_subclassed())
+    if mode::special()
         && let Some(y) =
             intercept::of_subclass("fixed_zip", &[a.into(), b.into()], move |operands| both(operands, f))
     {

@@ -3,9 +3,9 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::dispatch::in_place;
 use crate::dispatch::modes::recording;
 use crate::dispatch::record::records;
-use crate::dispatch::{in_place, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::kernels::vector::{self, Function};
@@ -60,25 +60,19 @@ pub(crate) fn overwritten<const N: usize>(
     if !in_place::is_plain(x) || records(&others) || others.iter().any(|other| other.is_pending()) {
         return Ok(false);
     }
-    let (target, arrays) = (x.memory(), others.map(|other| other.array()));
+    let (dtype, arrays) = (x.dtype(), others.map(|other| other.array()));
     let is_alike = |other: &Array| {
-        other.dtype == target.dtype
-            && other.layout.is_contiguous()
-            && other.layout.shape() == x.layout().shape()
+        other.dtype == dtype && other.layout.is_contiguous() && other.layout.shape() == x.layout().shape()
     };
-    if !matches!(target.dtype, DType::Float32 | DType::Float64) || !arrays.iter().all(is_alike) {
+    if !matches!(dtype, DType::Float32 | DType::Float64) || !arrays.iter().all(is_alike) {
         return Ok(false);
     }
-    let is_written = long_work::to_the_end(target.layout.numel() as u64, || {
-        dispatch!(float target.dtype, T => Ok(target.overwrite_slice(&arrays, |elements: &mut [T]| {
+    in_place::at_one_go(x, |target| {
+        dispatch!(float dtype, T => Ok(target.overwrite_slice(&arrays, |elements: &mut [T]| {
             let others = std::array::from_fn(|index| arrays[index].slice::<T>().unwrap_or_default());
             vector::map_in_place(elements, others, f);
         })), else { Ok(false) })
-    })?;
-    if is_written {
-        x.bump_version()?;
-    }
-    Ok(is_written)
+    })
 }
 
 /// Whether these are tensors that a pass goes over, and may.

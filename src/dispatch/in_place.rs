@@ -27,7 +27,7 @@ use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor, repeated};
 
 pub use stretches::through_stretches;
-pub(crate) use stretches::{by_stretch, is_plain};
+pub(crate) use stretches::{at_one_go, by_stretch, is_plain};
 pub(crate) use window::rebase;
 
 /// Whether `x` may be written to. `recording` says whether the write will be recorded.

@@ -205,25 +205,26 @@ fn combined<T: Element, U: Element>(a: &Numbers, b: &Numbers, loops: &dyn Loops<
             })
         }
         (Numbers::Array(a), Numbers::Scalar(b)) => {
-            let (a, row) = (copy::as_type_in_order(a, T::DTYPE)?, repeated::<T>(*b, a)?);
-            unary::computed::<T, U>(&a, U::DTYPE, &|a, out| {
-                zip::each_row(row.len(), out, &|index, out| {
-                    let a = &a[index * row.len()..][..out.len()];
-                    loops.pairs(out.len(), Rows::one(a), Rows::one(&row), out);
-                });
-            })
+            in_rows(a, *b, &|a, b, out| loops.pairs(out.len(), Rows::one(a), Rows::one(b), out))
         }
         (Numbers::Scalar(a), Numbers::Array(b)) => {
-            let (row, b) = (repeated::<T>(*a, b)?, copy::as_type_in_order(b, T::DTYPE)?);
-            unary::computed::<T, U>(&b, U::DTYPE, &|b, out| {
-                zip::each_row(row.len(), out, &|index, out| {
-                    let b = &b[index * row.len()..][..out.len()];
-                    loops.pairs(out.len(), Rows::one(&row), Rows::one(b), out);
-                });
-            })
+            in_rows(b, *a, &|b, a, out| loops.pairs(out.len(), Rows::one(a), Rows::one(b), out))
         }
     };
     settled_beside(y?, [a, b])
+}
+
+/// What writes results of elements, and of as many others.
+type OfBoth<'a, T, U> = &'a (dyn Fn(&[T], &[T], &mut [MaybeUninit<U>]) + Sync);
+
+/// A fresh array of what `f` makes of the elements of an array and a number, which stands beside each element of a row.
+fn in_rows<T: Element, U: Element>(array: &Array, number: Scalar, f: OfBoth<'_, T, U>) -> Result<Array> {
+    let (array, row) = (copy::as_type_in_order(array, T::DTYPE)?, repeated::<T>(number, array)?);
+    unary::computed::<T, U>(&array, U::DTYPE, &|elements, out| {
+        zip::each_row(row.len(), out, &|index, out| {
+            f(&elements[index * row.len()..][..out.len()], &row, out);
+        });
+    })
 }
 
 /// The operation as loops take it.

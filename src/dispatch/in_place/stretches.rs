@@ -47,6 +47,17 @@ fn may_be_parted(x: &Tensor, others: &[&Tensor]) -> bool {
     is_plain(x) && others.iter().all(is_alike) && !records(others)
 }
 
+/// Has a tensor whose elements lie in order overwritten at one go, to the end, and counts that, if `write` does so.
+/// Answers whether it did.
+pub(crate) fn at_one_go(x: &Tensor, write: impl FnOnce(&Array) -> Result<bool> + Send) -> Result<bool> {
+    let target = x.memory();
+    let is_written = long_work::to_the_end(x.numel() as u64, || write(&target))?;
+    if is_written {
+        x.bump_version()?;
+    }
+    Ok(is_written)
+}
+
 fn overwrite(
     x: &Tensor,
     others: &[&Tensor],

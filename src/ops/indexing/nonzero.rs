@@ -139,12 +139,12 @@ pub const ENTRIES: &[Entry] = &[
 
 /// `where`: a choice, or of a condition alone the indices at which it holds.
 fn chosen_or_found(a: &dyn Arguments) -> Result<Reply> {
-    match a.overload() {
-        0 => chosen(a.tensor(0)?).reply(),
-        _ if a.tensor(0)?.dtype() == DType::UInt8 => {
-            warn_once(Error::ByteCondition {})?;
-            where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply()
-        }
-        _ => where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply(),
+    let condition = a.tensor(0)?;
+    if a.overload() == 0 {
+        return chosen(condition).reply();
     }
+    if condition.dtype() == DType::UInt8 {
+        warn_once(Error::ByteCondition {})?;
+    }
+    where_(condition, a.operand(1)?, a.operand(2)?).reply()
 }

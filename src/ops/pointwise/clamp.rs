@@ -13,7 +13,7 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, number_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::{Direct, OfOne};
 use crate::dispatch::operand::{Numbers, Operand, Value, result_dtype, result_type};
-use crate::dispatch::{batch, binary, in_place, long_work, memory_order, unary, view};
+use crate::dispatch::{batch, binary, in_place, memory_order, unary, view};
 use crate::dtype::{DType, Element, Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
@@ -355,19 +355,14 @@ fn overwritten(x: &Tensor, [min, max]: [Option<Operand<'_>>; 2]) -> Result<bool>
         None => Ok(missing),
     };
     let (min, max) = (number(min, f64::NEG_INFINITY)?, number(max, f64::INFINITY)?);
-    let target = x.memory();
-    let is_written = long_work::to_the_end(x.numel() as u64, || {
+    in_place::at_one_go(x, |target| {
         dispatch!(float target.dtype, T => {
             let (min, max) = (T::from_f64(min), T::from_f64(max));
             Ok(target.overwrite_slice([], |elements: &mut [T]| {
                 map::map_slice_in_place(elements, move |x| at_most(at_least(x, min), max));
             }))
         }, else { Ok(false) })
-    })?;
-    if is_written {
-        x.bump_version()?;
-    }
-    Ok(is_written)
+    })
 }
 
 fn in_place_of<'a>(
